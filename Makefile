@@ -1,4 +1,4 @@
-# The commands of the project. Everything is built by CMake; this file only names the jobs.
+# Commands of the project. CMake builds everything; this file only defines the commands.
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SHELL := /bin/bash
@@ -8,12 +8,12 @@ SHELL := /bin/bash
 all: build/build.ninja
 	cmake --build build -j $(JOBS)
 
-# A configuration without tests, as `make demo` leaves it, is enough for the program.
+# A configuration without tests, such as that of `make demo`, is sufficient for the program.
 build/build.ninja:
 	cmake --preset release
 
-# Install what packages.txt lists and the machine lacks: all of it, with what tests/tools.sh fetches, or what the program
-# itself needs.
+# Install the packages of packages.txt that are missing: all of them, with those of tests/tools.sh, or those of the
+# program only.
 deps: PARTS = demo test
 deps-demo: PARTS = demo
 deps-other-arch: PARTS = demo test other-arch
@@ -30,14 +30,14 @@ deps deps-demo deps-other-arch deps-debian13:
 	fi
 	@case " $(PARTS) " in *' test '*) tests/tools.sh ;; esac
 
-# Only the program and its pages: no tests, no benchmarks, nothing that only they need.
+# Only the program and its pages: no tests, no benchmarks, none of their dependencies.
 demo: deps-demo
 	[ -e build/build.ninja ] || cmake --preset demo
 	cmake --build build -j $(JOBS) --target idm man
 	@bash examples/demo.sh build/idm demo-out
 
-# Unit tests in the release build, then with address and undefined-behaviour sanitizers, and the fuzzers. The first build
-# uses the default compiler, the second one clang with the opposite sign of char. STRICT=1 makes warnings errors.
+# Unit tests in the release build, then with address and undefined-behaviour sanitizers, and the fuzzers. The first
+# build uses the default compiler, the second one clang with the opposite sign of char. STRICT=1 makes warnings errors.
 test: PRESET = $(if $(STRICT),ci,release)
 test: PRESET_ASAN = $(if $(STRICT),ci-asan,asan)
 test: deps
@@ -48,19 +48,20 @@ test: deps
 	cmake --build build-asan -j $(JOBS)
 	ctest --test-dir build-asan -j $(JOBS) --output-on-failure
 
-# The other of amd64 and arm64, compiled here and run by qemu-user; the sysroot in build-other is kept.
+# Compile for the other of amd64 and arm64, and run the tests by qemu-user. The sysroot in build-other is kept.
 other-arch: deps-other-arch
 	@bash tests/other_arch.sh build-other
 
-# The release of Debian after this one, in a root of its own: the README's commands, and the tests by clang.
+# The next release of Debian, in its own root: the commands of the README, and the tests compiled by clang.
 debian13: deps-debian13
 	@$$([ "$$(id -u)" = 0 ] || echo sudo) bash tests/debian13.sh build-debian13
 
-# The paper's Sections 4 and 5 and Appendices B and D again, with the printed numbers and figures: paper-out/paper.html.
+# Reproduce the paper's Sections 4 and 5 and Appendices B and D, with the printed numbers and figures:
+# paper-out/paper.html.
 paper: deps all
 	@python3 validation/paper.py build/idm paper-out
 
-# The long checks, in parts that are kept; `make validate PARTS="grid tails"` runs some, PARTS=list lists them.
+# The long checks, in parts whose results are kept. `make validate PARTS="grid tails"` runs some, PARTS=list lists them.
 validate: deps all
 	@bash validation/validate.sh build/idm validate-out $(PARTS)
 
@@ -69,7 +70,7 @@ bench: deps
 	cmake --build build -j $(JOBS)
 	@bash bench/run.sh build
 
-# Ten minutes a fuzzer; what it finds is left in build-fuzz.
+# Run each fuzzer for ten minutes. Findings are stored in build-fuzz.
 fuzz: deps
 	cmake --preset fuzz
 	cmake --build build-fuzz -j $(JOBS)

@@ -1,8 +1,8 @@
-/* Benchmarks: ratios of processor time, both sides in turn in one run on one core. Prints rows of a
- * Markdown table, wall-clock time in parentheses.
+/* Benchmarks: ratios of processor time; the two sides of a ratio alternate in one run on one core.
+ * Prints rows of a Markdown table, with wall-clock time in parentheses.
  *
- * Contents: timing · problems · solving · likelihood · gradient · effective draws of a peer ·
- * scaling of the score · reading · maximum causal entropy */
+ * Contents: timing · problems · solving · likelihood · gradient · effective sample size of another
+ * chain · scaling of the score · observed states · maximum causal entropy */
 #define _GNU_SOURCE
 #include <math.h>
 #include <sched.h>
@@ -29,7 +29,8 @@ static void check(idm_status status)
 
 /* --- timing --------------------------------------------------------------------------------- */
 
-/* Seconds by both clocks. On a loaded machine only those of the processor are the program's. */
+/* Seconds of processor time and of wall-clock time. On a loaded machine, only processor time
+ * measures the program. */
 typedef struct span {
   double processor;
   double wall;
@@ -47,7 +48,7 @@ static span now(void)
   return (span){read_clock(CLOCK_PROCESS_CPUTIME_ID), read_clock(CLOCK_MONOTONIC)};
 }
 
-/* What has passed since, of so many repetitions each. */
+/* Time elapsed since `begun`, divided by `repeats`. */
 static span since(span begun, int repeats)
 {
   const span end = now();
@@ -71,7 +72,7 @@ static double middle_of(const span *values, int count, bool wall)
   return middle;
 }
 
-/* The median by each clock. */
+/* Median of each clock. */
 static span median(const span *values, int count)
 {
   return (span){middle_of(values, count, false), middle_of(values, count, true)};
@@ -98,7 +99,7 @@ static void set_agent(idm_problem *problem, double alpha, double beta, double et
 enum { rounds = 15 };
 static const char *const method_names[] = {"Newton", "shifted", "plain"};
 
-/* Median seconds of one solve by each method, the methods taking turns; warm ones start from the
+/* Median seconds per solve of each method; the methods alternate. A warm solve starts from the
  * solution at log-parameters 0.1 away. */
 static void time_methods(idm_problem *problem, bool warm, double tolerance, span *ret_taken,
                          long *ret_iterations)
@@ -122,7 +123,7 @@ static void time_methods(idm_problem *problem, bool warm, double tolerance, span
                                  .slots = warm ? IDM_START_LAST : IDM_START_COLD,
                                  .tolerance = tolerance};
       idm_plan_report report = {0};
-      /* Short solves are repeated so that the clock's grain does not matter. */
+      /* Short solves are repeated, because the clock has a limited resolution. */
       const int repeats = warm ? 1 : 5;
       const span begun = now();
       for (int k = 0; k < repeats; k++)
@@ -178,8 +179,8 @@ static idm_data *simulated(idm_problem *problem, size_t trajectories, int steps,
   return data;
 }
 
-/* One likelihood: a warm solve and the score, at parameters that move by a sampler's step each
- * time. */
+/* One likelihood: a warm solve and the score, at parameters that change by the step of a sampler.
+ */
 static void bench_likelihood(idm_problem *problem, double tolerance, const char *log_path)
 {
   idm_data *data = simulated(problem, 1000, 0, 1);
@@ -219,7 +220,7 @@ static void bench_likelihood(idm_problem *problem, double tolerance, const char 
   idm_data_destroy(data);
 }
 
-/* Both tolerances; leaves the log for a peer. */
+/* Benchmark both tolerances. The log is left in a file for the peer. */
 static int bench_likelihoods(const char *log_path)
 {
   idm_problem *diag = read_example("example:diag");
@@ -232,8 +233,8 @@ static int bench_likelihoods(const char *log_path)
 
 /* --- gradient ------------------------------------------------------------------------------- */
 
-/* The log-likelihood with its gradient against the log-likelihood alone, in turn, at parameters
- * that move by a sampler's step each time. */
+/* Compare the log-likelihood with gradient to the log-likelihood alone; the two alternate, at
+ * parameters that change by the step of a sampler. */
 static void bench_gradient(const char *name, idm_problem *problem, size_t trajectories, int steps,
                            int count)
 {
@@ -275,8 +276,9 @@ static void bench_gradient(const char *name, idm_problem *problem, size_t trajec
   idm_data_destroy(data);
 }
 
-/* A recurrent network: the log-likelihood with its gradient over a log that is left for a peer.
- * Prints seconds of the processor, numbers of the network, nodes of the tree, rows and seconds. */
+/* Recurrent network: log-likelihood with gradient over a log, which is left in a file for the peer.
+ * Prints processor seconds, numbers of the network, nodes of the tree, rows, and wall-clock
+ * seconds. */
 static int bench_recurrent(const char *path)
 {
   enum { count = 15 };
@@ -313,9 +315,10 @@ static int bench_recurrent(const char *path)
   return 0;
 }
 
-/* --- effective draws of somebody else's chain ----------------------------------------------- */
+/* --- effective sample size of another chain -------------------------------------------------- */
 
-/* Bulk effective sample size of each column of a file of numbers: the same code for all. */
+/* Bulk effective sample size of each column of a file of numbers, by the same code for all chains.
+ */
 static int print_ess(const char *path, size_t columns)
 {
   FILE *file = fopen(path, "r");
@@ -345,7 +348,7 @@ static int print_ess(const char *path, size_t columns)
 
 /* --- scaling of the score ------------------------------------------------------------------- */
 
-/* A log that is ready to be scored. */
+/* A log that is ready for scoring. */
 typedef struct scored {
   idm_data *data;
   idm_prefix_tree *tree;
@@ -371,7 +374,8 @@ static void close_scored(scored *s)
   idm_data_destroy(s->data);
 }
 
-/* Simulate `count` patients into a file and read them back; reports the reading where asked to. */
+/* Simulate `count` patients into a file and read them back; optionally report the time of reading.
+ */
 static idm_data *round_trip(idm_problem *problem, size_t count, const char *path, bool report)
 {
   idm_data *data = simulated(problem, count, 0, 2);
@@ -422,7 +426,7 @@ static void bench_scaling(idm_problem *problem, const char *path)
 
 /* --- observed states ------------------------------------------------------------------------ */
 
-/* 10,000 states, 4 actions, 10 successors each, at random. */
+/* Random MDP with 10,000 states, 4 actions, and 10 successors per state and action. */
 static idm_problem *large_mdp(void)
 {
   enum { states = 10000, actions = 4, successors = 10 };
@@ -454,7 +458,8 @@ static idm_problem *large_mdp(void)
   return problem;
 }
 
-/* Value iteration as in a textbook, over the same rows, until the bound is met; returns sweeps. */
+/* Textbook value iteration over the same rows, until the error bound is met. Returns the number of
+ * sweeps. */
 static int plain_iteration(const idm_problem *problem, double tolerance, double *v, double *next)
 {
   const idm_sparse_rows *moves = problem->setting->moves;
@@ -519,7 +524,7 @@ static void bench_mdp(void)
 
 enum { SIDE = 20, CELLS = SIDE * SIDE, MOVES = 4, GRID_STEPS = 40 };
 
-/* The next cell of a grid: up, down, left, right, or against the wall nowhere. */
+/* Next cell of the grid: up, down, left or right; the same cell at a wall. */
 static size_t next_cell(size_t cell, size_t move)
 {
   const size_t row = cell / SIDE, column = cell % SIDE;
@@ -529,7 +534,7 @@ static size_t next_cell(size_t cell, size_t move)
   return column + 1 < SIDE ? cell + 1 : cell;
 }
 
-/* One number a cell, whatever is done there. */
+/* Declare one free utility per cell, the same for all actions. */
 static void free_cells(idm_problem *problem)
 {
   char *text = malloc(64 * CELLS), *at = text;
@@ -542,8 +547,8 @@ static void free_cells(idm_problem *problem)
   free(text);
 }
 
-/* A grid of 400 cells in which a move slips to each other side with probability 0.1; a corner is
- * worth 1, elsewhere a step costs a little. */
+/* Grid of 400 cells. A move slips to each other side with probability 0.1. One corner has utility
+ * 1; in all other cells a step has a small cost. */
 static idm_problem *make_grid(void)
 {
   idm_problem *problem;
@@ -571,7 +576,7 @@ static idm_problem *make_grid(void)
   return problem;
 }
 
-/* The demonstrator's frequencies, for the peer: a line a cell. */
+/* Write the demonstrator's frequencies for the peer, one line per cell. */
 static void write_frequencies(const char *path, const idm_data *data)
 {
   static double count[CELLS][MOVES];
@@ -594,8 +599,8 @@ static void write_frequencies(const char *path, const idm_data *data)
   fclose(file);
 }
 
-/* regularised-margin on a grid, from a log to the answer: seconds of the processor, the gradient
- * that is left, and seconds. */
+/* Run regularised-margin on a grid, from the log to the answer. Prints processor seconds, the
+ * remaining gradient, and wall-clock seconds. */
 static int bench_margin(const char *path)
 {
   enum { count = 5 };
@@ -647,8 +652,8 @@ int main(int count, char **words)
   snprintf(large_path, sizeof large_path, "%s/large.csv", folder);
 
   idm_problem *diag = read_example("example:diag");
-  /* The six agents of the paper's Figure "Bounded Rational Control": the targets are for DIAG, so
-   * all of it. */
+  /* The six agents of the paper's figure "Bounded Rational Control". The targets are for DIAG, so
+   * all six are timed. */
   const struct {
     const char *name;
     double alpha, beta, eta;

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Maximum causal entropy IRL of the `imitation` project: a peer to measure `regularised-margin` against.
+"""Maximum causal entropy IRL of the `imitation` project: the peer of `regularised-margin`.
 
 Usage: peer_imitation.py FREQUENCIES [--limit N] [--eps X]
 
-The grid of bench.c: 20 by 20 cells, a move slips to each other side with probability 0.1, 40 steps, discount 0.95, start in
-the first cell. FREQUENCIES is the demonstrator's policy, a line a cell; its occupancy over the steps is what is to be matched,
-by one reward a cell. Stops where the occupancies differ by at most X times the discounted length of an episode, after N
-updates at most. One thread. Prints one JSON object: seconds (of the processor), wall, updates, slope (the largest difference,
-occupancies summing to 1), imitation.
+The problem is the grid of bench.c: 20 by 20 cells, slips to each other side with probability 0.1, 40 steps, discount
+0.95, start in the first cell. FREQUENCIES contains the demonstrator's policy, one line per cell. The reward, one number
+per cell, is fitted so that the expected occupancy matches that of this policy. The program stops when the occupancies
+differ by at most X times the discounted length of an episode, or after N updates. It uses one thread. It prints one
+JSON object: seconds (processor time), wall, updates, slope (the largest difference of occupancies that sum to 1),
+imitation (version).
 """
 
 import argparse

@@ -1,27 +1,29 @@
 #!/usr/bin/env python3
-"""One DIAG likelihood in JAX, as the paper computes it: a peer to measure the library against.
+"""One DIAG likelihood in JAX, computed as in the paper: the peer of the library.
 
 Usage: peer_jax.py DATA.csv [--repeat N] [--alpha A --beta B --eta E]
 
 DATA.csv has the columns agent, trajectory, step, action, observation with DIAG's labels; the
 observation of a trajectory's last row may be empty. Prints one JSON object: log_likelihood, seconds
-(of the processor, the best of N calls, after compilation), wall, value_start, jax.
+(processor time, the best of N calls, after compilation), wall, value_start, jax.
 
-The scheme is the paper's (Theorems 4 and 5, Appendix B): a grid of 100 beliefs, values by state
+The scheme is that of the paper (Theorems 4 and 5, Appendix B): a grid of 100 beliefs, values by
+state
 
     lambda(s,z)    = sum_u pi(u|z) [nu(s,z,u) - alpha log pi(u|z)/prior(u)]
     nu(s,z,u)      = utility(s,u)
                      + sum_m sigma(m|z,u) [kappa(s,z,u,m) - beta log sigma(m|z,u)/prior(m)]
     kappa(s,z,u,m) = E_(s',x|s,u,m) [-eta log p_m(x|z,u) + gamma lambda(s',z'_m(z,u,x))]
 
-with pi and sigma the softmax of their expectations under the belief, all three swept 100 times from
-zero in single precision, and successor beliefs worked out anew in every sweep. So it is written;
-XLA sees that they do not change and moves them out of the loop, a gain the peer keeps unless
---recompute forbids it. A log is then filtered with the mean belief, policies interpolated linearly
-between grid points. One thread.
+with pi and sigma the softmax of their expectations under the belief. All three are swept 100 times
+from zero in single precision, and successor beliefs are recomputed in every sweep. XLA detects that
+they are constant and moves them out of the loop; --recompute prevents this optimisation. The log is
+then filtered with the mean belief, and policies are interpolated linearly between grid points. One
+thread.
 
-With --sample DRAWS it runs the paper's chain instead (beta and eta, alpha held) and writes one draw
-a line; prints seconds of the processor, wall-clock seconds and the share of steps accepted.
+With --sample DRAWS, the program runs the paper's chain instead (beta and eta free, alpha fixed),
+writes one draw per line, and prints seconds of processor time, wall-clock seconds and the
+acceptance rate.
 """
 
 import argparse
@@ -32,7 +34,7 @@ import sys
 import time
 from typing import NamedTuple
 
-# Before JAX starts: one thread everywhere.
+# Set before JAX starts: one thread in every library.
 ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD}".strip()
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
@@ -47,7 +49,7 @@ OBSERVATIONS = ["negative", "positive"]
 
 
 class Problem(NamedTuple):
-    """DIAG. Indices: m model, u action, s state, t state after, x observation.
+    """DIAG. Indices: m model, u action, s state, t next state, x observation.
 
     A belief is the probability of the second state, diseased.
     """
@@ -62,7 +64,7 @@ class Problem(NamedTuple):
 
 
 class Log(NamedTuple):
-    """N trajectories padded to T decisions; `decided` is 1 where a decision was made."""
+    """N trajectories padded to T decisions; `decided` is 1 where a decision was made, otherwise 0."""
 
     action: jax.Array  # [N][T]
     observation: jax.Array  # [N][T]
@@ -70,7 +72,7 @@ class Log(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What the planner hands to the filter, over the grid of beliefs z."""
+    """Output of the planner for the filter, over the grid of beliefs z."""
 
     state_value: jax.Array  # lambda [s][z]
     decision: jax.Array  # pi [z][u]
@@ -95,22 +97,22 @@ def diag():
 
 
 def by_state(belief):
-    """The two probabilities of a belief, in a new first axis."""
+    """Probabilities of both states, along a new first axis."""
     return jnp.stack([1 - belief, belief])
 
 
 def locate(belief, points):
-    """Grid cell of a belief: index of its lower end, and how far along it is."""
+    """Grid cell of a belief: index of its lower end, and relative position within the cell."""
     position = belief * (points - 1)
     lower = jnp.clip(jnp.floor(position), 0, points - 2)
     return lower.astype(jnp.int32), position - lower
 
 
 def interpolate_state_value(state_value, belief):
-    """lambda(s, .) off the grid, for each s in the first axis.
+    """lambda(s, .) between grid points, for each s in the first axis.
 
-    Weights are of the grid points given the state, so that V = sum_s z_s lambda(s, z) is itself
-    linear between them: interpolating lambda would not give the fixed point of B* on the grid.
+    Weights are those of the grid points given the state, so that V = sum_s z_s lambda(s, z) is
+    linear between them. Interpolation of lambda would not give the fixed point of B* on the grid.
     """
     points = state_value.shape[1]
     lower, along = locate(belief, points)
@@ -121,14 +123,14 @@ def interpolate_state_value(state_value, belief):
 
 
 def soft(values, prior, temperature, axis):
-    """The policy over an axis, and temperature times its log ratio to the prior."""
+    """Policy over an axis, and temperature times its log ratio to the prior."""
     log_prior = jnp.log(prior)
     log_policy = jax.nn.log_softmax(values / temperature + log_prior, axis)
     return jnp.exp(log_policy), temperature * (log_policy - log_prior)
 
 
 def predict(emission, transition, belief):
-    """p_m(x|z,u) and the belief that follows, for one action's transition.
+    """p_m(x|z,u) and the successor belief, for one action's transition.
 
     Emissions are [m][t][x], or [m][t] for one observation.
     """
@@ -148,8 +150,8 @@ def specification_policy(problem, beta, belief, kappa):
 def sweep(problem, alpha, beta, eta, grid, nu, kappa):
     """lambda [s][z] from nu [s][u][z], nu from kappa [s][u][m][z], kappa from the new lambda.
 
-    The grid is the last axis and the short sums are written out: XLA makes vector loops of them,
-    where einsum would call a matrix product for every grid point (four times slower).
+    The grid is the last axis, and short sums are written out: XLA compiles them to vector loops,
+    whereas einsum would call a matrix product for every grid point (four times slower).
     """
     belief = by_state(grid)
     pi, price = decision_policy(problem, alpha, belief, nu)
@@ -168,9 +170,9 @@ def sweep(problem, alpha, beta, eta, grid, nu, kappa):
 
 
 def plan(problem, log_alpha, log_beta, log_eta, points=100, sweeps=100, recompute=False):
-    """The paper's backward recursion and the policies at its end.
+    """The paper's backward recursion, and the resulting policies.
 
-    With `recompute`, XLA is kept from moving the successor beliefs out of the loop.
+    With `recompute`, XLA cannot move the successor beliefs out of the loop.
     """
     alpha, beta, eta = jnp.exp(log_alpha), jnp.exp(log_beta), jnp.exp(log_eta)
     grid = jnp.linspace(0, 1, points)
@@ -234,10 +236,11 @@ def make_log_likelihood(problem, **options):
 
 
 def make_sampler(log_likelihood, log_alpha, log, burn_in=1000, steps=10000, every=10):
-    """The paper's chain over (log beta, log eta) with alpha held, as one compiled function of a key.
+    """The paper's chain over (log beta, log eta) with alpha fixed, as one compiled function of a
+    key.
 
-    A random walk of sd 0.1 under flat priors from beta = eta = 1; returns every tenth step after
-    the burn-in and whether each step was accepted.
+    A random walk of sd 0.1 under flat priors from beta = eta = 1. It returns every tenth step after
+    the burn-in, and whether each step was accepted.
     """
 
     def step(state, key):
@@ -261,7 +264,7 @@ def make_sampler(log_likelihood, log_alpha, log, burn_in=1000, steps=10000, ever
 
 
 def sample(options, log_likelihood, log):
-    """Run the chain once, compiled beforehand; write its draws of beta and eta."""
+    """Run the chain once after compilation, and write its draws of beta and eta."""
     run = make_sampler(log_likelihood, jnp.log(jnp.asarray(options.alpha, float)), log)
     compiled = run.lower(jax.random.key(0)).compile()
     begun, wall = time.process_time(), time.perf_counter()
@@ -272,7 +275,7 @@ def sample(options, log_likelihood, log):
 
 
 def read_log(path):
-    """A log in DIAG's labels, padded."""
+    """Read a log with DIAG's labels, and pad it."""
     trajectories = {}
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -335,7 +338,7 @@ def main():
         jax.block_until_ready(log_likelihood(*theta, log))
         best = min(best, time.process_time() - begun)
         wall = min(wall, time.perf_counter() - started)
-    # A policy that underflows to 0 gives -inf, which JSON can only hold as a string.
+    # A policy that underflows to 0 gives -inf, which JSON can represent only as a string.
     report = {
         "log_likelihood": float(total) if np.isfinite(total) else str(float(total)),
         "seconds": best,

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""One loss and its gradient of a recurrent network in PyTorch: a peer to measure `recurrent` against.
+"""One loss of a recurrent network with its gradient in PyTorch: the peer of `recurrent`.
 
 Usage: peer_torch.py DATA.csv [--repeat N]
 
-DATA.csv has the columns trajectory, action, observation; an observation may be empty on a trajectory's last row. The network
-reads indicators of the last action and of what was seen, and has a long short-term memory of 64 numbers, a layer of 64
-(tanh) and a softmax over the actions. Sequences are padded to the longest and go through in one batch, on one thread.
-Prints one JSON object: seconds of the processor and of the wall clock by precision (the median of N losses with their gradients, after one that is not
-counted), numbers (of the network), torch.
+DATA.csv has the columns trajectory, action, observation; an observation may be empty on a trajectory's last row. The
+inputs of the network are indicators of the last action and the last observation. It has an LSTM with 64 units, a tanh
+layer with 64 units and a softmax over the actions. Sequences are padded to the longest one and evaluated in one batch,
+on one thread. Prints one JSON object: seconds of processor time and of wall-clock time by precision (the median of N
+losses with gradients, after one warm-up), numbers (parameters of the network), torch (version).
 """
 
 import argparse

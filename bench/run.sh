@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# All benchmarks in one run, as a Markdown table; also kept in bench/RESULTS.md. usage: run.sh BUILD
+# Run all benchmarks and print a Markdown table, which is also stored in bench/RESULTS.md. usage: run.sh BUILD
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The peer: JAX in a virtual environment of its own; without it its rows say so.
+# The peer: JAX in a virtual environment. If it cannot be installed, the table reports that.
 python=.venv/bin/python
 if ! [ -x $python ] || ! $python -c 'import jax' 2>/dev/null; then
   { python3 -m venv .venv && .venv/bin/pip install -q -r bench/requirements.txt; } >"$work/venv.log" 2>&1 || true
 fi
 
-# Effective draws a second: `idm fit` whole, reading, warm-up and assessment included, on one thread, against the
-# paper's chain in JAX, compiled beforehand. Both by the same code, and for each parameter.
+# Effective draws per second: the whole of `idm fit` (reading, warm-up and assessment included) on one thread, against
+# the paper's chain in JAX, compiled in advance. Effective sample sizes are computed by the same code for both, for each
+# parameter.
 sampling() {
   local ours wall user system mode label TIMEFORMAT='%R %U %S'
   read -r wall user system < <({ time taskset -c 0 "$build/idm" fit example:diag "$work/diag.csv" --set alpha=0.5 --free beta,eta \
@@ -49,7 +50,7 @@ PYTHON
   done
 }
 
-# The ADNI-size problem to the end, on all cores.
+# A complete fit of the ADNI-size problem, on all cores.
 adni() {
   "$build/idm" simulate bench/adni.yaml -n 1600 --steps 10 --seed 1 -o "$work/adni.csv" 2>/dev/null
   local begun=$EPOCHREALTIME
@@ -66,7 +67,7 @@ print(f"| ADNI-size, 1,600 patients, beta and eta free, 4 chains of 200 + 500 dr
 PYTHON
 }
 
-# People with partial pooling on two threads, 4 chains of 1,000 + 1,000 draws: wall clock, and processor time beside it.
+# People with partial pooling on two threads, 4 chains of 1,000 + 1,000 draws: wall-clock time and processor time.
 people() {
   local size limit seconds work rhat ess
   for size in "79 100 90" "1000 50 900"; do
@@ -87,14 +88,15 @@ PYTHON
   done
 }
 
-# Sections 4 and 5 and Appendices B and D of the paper, as `make paper` does them.
+# Sections 4 and 5 and Appendices B and D of the paper, by the program of `make paper`.
 paper() {
   local begun=$EPOCHREALTIME
   python3 validation/paper.py "$build/idm" "$work/paper" >"$work/paper.txt"
   python3 -c "s = $EPOCHREALTIME - $begun; print(f'| make paper, whole | {s:.1f} s of wall clock | | | <= 300 s{[\", missed\", \"\"][s <= 300]} |')"
 }
 
-# Public problems to a gap of 1e-3, the whole program, best of five in turn; SARSOP's pomdpsol where SARSOP is its path.
+# Public problems to a gap of 1e-3, by the whole program: best of five runs, programs in turn. SARSOP is the path of its
+# pomdpsol.
 planning() {
   python3 - "$build/idm" "${IDM_SHARED:-../shared}/data/pomdp" "${SARSOP:-}" "$work" <<'PYTHON'
 import json, os, subprocess, sys, time
@@ -130,7 +132,8 @@ for name, target in targets.items():
 PYTHON
 }
 
-# A recurrent network, LSTM 64 and layer 64: one loss and gradient over 1,600 sequences, beside PyTorch where it is installed.
+# A recurrent network, LSTM 64 and layer 64: one loss with gradient over 1,600 sequences, compared with PyTorch if it is
+# installed.
 recurrent() {
   : >"$work/recurrent.txt"
   : >"$work/torch.json"
@@ -158,8 +161,8 @@ for name in ("double", "single") if text else ():
 PYTHON
 }
 
-# Utilities of 400 cells by maximum causal entropy, beside the `imitation` project's in an environment of its own: it learns until
-# its occupancies are within 1e-6 of the demonstrator's, or for 1,000 updates.
+# Utilities of 400 cells by maximum causal entropy, compared with the `imitation` project in its own environment. The
+# peer learns until its occupancies are within 1e-6 of the demonstrator's, or for 1,000 updates.
 margin() {
   local imitation=.venv-imitation/bin/python
   if ! $imitation -c 'import imitation' 2>/dev/null; then
@@ -191,7 +194,8 @@ else:
 PYTHON
 }
 
-# One likelihood, beside the paper's scheme in JAX with and without what XLA moves out of the loop: three rounds in turn.
+# One likelihood, compared with the paper's scheme in JAX, with and without the loop-invariant code motion of XLA: three
+# rounds, programs in turn.
 likelihood() {
   : >"$work/rows"
   : >"$work/hoisted.json"

@@ -1,4 +1,4 @@
-# Turn the parts of pages into a C file: names and texts, in order.
+# Write the parts of pages into a C file, as names and texts, in order.
 separate_arguments(ASSETS)
 foreach(asset ${ASSETS})
   get_filename_component(name ${asset} NAME)

@@ -1,4 +1,4 @@
-# Turn the WebAssembly into a C file of its bytes; without one, of none.
+# Write the WebAssembly into a C file as an array of bytes; without WebAssembly, an empty one.
 set(bytes "0x00")
 set(length 0)
 if(WASM)

@@ -1,4 +1,4 @@
-# Turn example files into a C file: names and texts, in order.
+# Write the example files into a C file, as names and texts, in order.
 set(names "")
 set(texts "")
 separate_arguments(EXAMPLES)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job on the built-in example: six agents of the paper, then a hidden agent found again from its log.
-# usage: demo.sh PROGRAM FOLDER
+# The main task on the built-in example: solve six agents of the paper, then infer a hidden agent from its log. usage:
+# demo.sh PROGRAM FOLDER
 set -euo pipefail
 idm=$1
 out=$2

@@ -1,5 +1,5 @@
-/* Any bytes as a checkpoint: refused with a sentence, or loaded, and then what is saved again are
- * the same draws. */
+/* Fuzz target: checkpoints. Any bytes are rejected with a message, or loaded; loaded draws are
+ * unchanged when saved again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +69,8 @@ static void load(const idm_sampler *sampler, const char *bytes, size_t size)
   idm_chains_destroy(chains);
 }
 
-/* The first byte says which sampler; what follows is tried as it is, and with its checksum (FNV-1a)
- * and its header made good, since no mutation finds those by itself. */
+/* The first byte selects the sampler. The rest is read as it is, and again with a corrected header
+ * and checksum (FNV-1a), because random mutations rarely produce valid ones. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   if (size < 1) return 0;

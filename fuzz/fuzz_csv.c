@@ -1,5 +1,5 @@
-/* Any bytes as a log: refused with a place, or read, checked, written and read again as the same.
- */
+/* Fuzz target: logs in CSV. Any bytes are rejected with a place in the file, or read and validated;
+ * what is read is unchanged when written and read again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static void name(idm_labels *labels, const char *const *names, size_t count)
     if (idm_labels_set(labels, i, names[i], strlen(names[i]), NULL) != IDM_OK) abort();
 }
 
-/* Columns that are derived, and every rule. */
+/* Problem with derived columns and with every rule. */
 static idm_problem *create_coded(void)
 {
   static const char text[] =
@@ -41,8 +41,8 @@ static idm_problem *create_coded(void)
   return problem;
 }
 
-/* Four shapes of problem: all by default, several columns a role, terminal actions, and columns
- * that are derived. */
+/* Four kinds of problem: all defaults, several columns per role, terminal actions, and derived
+ * columns. */
 static idm_problem *create_problem(int shape)
 {
   idm_problem *problem;
@@ -75,7 +75,7 @@ static void write_and_read(const idm_data *data, const idm_problem *problem)
   char path[64];
   snprintf(path, sizeof path, "/tmp/idm-fuzz-%ld.csv", (long)getpid());
   idm_error error = {0};
-  /* Labels of this problem can be written, whatever the data. */
+  /* The labels of this problem can always be written. */
   expect(idm_data_write_csv(data, problem, path, &error) == IDM_OK, error.message);
   idm_problem *plain = create_problem(0);
   idm_data *again;
@@ -90,8 +90,8 @@ static void write_and_read(const idm_data *data, const idm_problem *problem)
   remove(path);
 }
 
-/* Ids joined from several columns can fall together in one, so only single columns must come back.
- */
+/* Ids joined from several columns may coincide in a single column, so only single columns must be
+ * restored. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
   const char *const keep[] = {"kept"};

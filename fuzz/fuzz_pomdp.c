@@ -1,5 +1,5 @@
-/* Fuzzing the reader of .POMDP files; what it accepts must be valid and survive writing and
- * reading. */
+/* Fuzz target: .POMDP files. Accepted input must be valid, and unchanged when written and read
+ * again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Counts of three digits and more cost time and memory and find nothing: leave them to the tests.
- */
+/* Counts of three or more digits cost time and memory without finding errors; unit tests cover
+ * them. */
 static bool is_small(const char *text, size_t length)
 {
   size_t run = 0;
@@ -60,7 +60,7 @@ static void check_round_trip(const idm_problem *problem)
   expect(idm_problem_write_pomdp(problem, path, &notes, &error) == IDM_OK, "writing",
          error.message);
   idm_problem *again = read_back(path);
-  /* Names the format has no letters for become numbers, with a note. */
+  /* Names with characters that the format does not allow become numbers, with a note. */
   if (notes.count == 0)
     expect(idm_problem_compare(problem, again, 0, difference, sizeof difference), "round trip",
            difference);
@@ -77,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   idm_notes notes = {0};
   idm_error error = {0};
   if (idm_problem_parse_pomdp(text, size, "fuzz.POMDP", &problem, &notes, &error) == IDM_OK) {
-    /* A discount of 1 where states are not observed is read, and waits for a horizon, which cannot
-     * be written. */
+    /* A discount of 1 with hidden states is accepted, but needs a horizon, which cannot be written.
+     */
     const bool waits = idm_problem_validate(problem, NULL) != IDM_OK;
     if (waits) problem->setting->horizon = 2;
     expect(idm_problem_validate(problem, &error) == IDM_OK, "validation", error.message);

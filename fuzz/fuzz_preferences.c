@@ -1,5 +1,5 @@
-/* Any bytes as a table of preferences: refused with a place and nothing changed, or read as
- * preferences that are legal. */
+/* Fuzz target: tables of preferences. Any bytes are rejected with a place in the file and without
+ * changes, or read as valid preferences. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Any bytes as a run's config.yaml and as its summary.json: refused with a place, or read; what is
- * read of a config is written and read again as the same. */
+/* Fuzz target: config.yaml and summary.json of a run. Any bytes are rejected with a place in the
+ * file, or read; an accepted config is unchanged when written and read again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reading is by path: two files a process, removed at the end. */
+/* The readers take paths: two files per process, removed at exit. */
 static char config[64];
 static char summary[64];
 
@@ -84,14 +84,14 @@ static void read_config(void)
     require(status == IDM_MEMORY || (error.line > 0 && error.column > 0), error.message);
     return;
   }
-  /* Large matrices teach nothing more and take long to write. */
+  /* Large matrices take long to write and find no further errors. */
   const idm_sizes n = idm_setting_sizes(problem->setting);
   if (n.actions * n.states * (n.states + n.observations) * problem->theta->models < 20000)
     round_trip(problem, &request);
   idm_problem_destroy(problem);
 }
 
-/* JSON begins with a brace, and so may YAML: such bytes are tried as both. */
+/* Both JSON and YAML may begin with a brace; such input is tried as both. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   if (!config[0]) make_files();

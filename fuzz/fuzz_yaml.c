@@ -1,5 +1,5 @@
-/* Fuzz target: a YAML problem. What parses must validate, write, and read back as the same problem.
- */
+/* Fuzz target: problems in YAML. Accepted input must be valid, and unchanged when written and read
+ * again. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Writing is by path: one file a process, removed at the end. */
+/* The writer takes a path: one file per process, removed at exit. */
 static char path[64];
 
 static void remove_file(void)
@@ -42,7 +42,7 @@ static void check_round_trip(const idm_problem *problem)
   idm_problem_destroy(again);
 }
 
-/* The text after a NUL is an override, so that one input drives both readers. */
+/* The text after a NUL is an override, so that one input tests both readers. */
 static void check_override(idm_problem *problem, const uint8_t *data, size_t size)
 {
   char *assignment = malloc(size + 1);
@@ -56,8 +56,8 @@ static void check_override(idm_problem *problem, const uint8_t *data, size_t siz
   free(assignment);
 }
 
-/* Whether the text counts something in millions: labels by the million cost time and teach nothing.
- */
+/* Whether the text contains counts in the millions: so many labels take long and find no further
+ * errors. */
 static bool is_huge(const uint8_t *data, size_t size)
 {
   size_t run = 0;
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(status == IDM_MEMORY || (error.line > 0 && error.column > 0), error.message);
     return 0;
   }
-  /* Large matrices teach nothing more and take long to write. */
+  /* Large matrices take long to write and find no further errors. */
   const idm_sizes n = idm_setting_sizes(problem->setting);
   const size_t entries = n.actions * n.states * (n.states + n.observations);
   if (entries * problem->theta->models < 20000) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzz every target for SECONDS seconds, as many at a time as there are cores. usage: run.sh BUILD SECONDS
+# Fuzz every target for SECONDS seconds, one process per core at a time. usage: run.sh BUILD SECONDS
 set -euo pipefail
 cd "$(dirname "$0")"
 build=../$1

@@ -1,8 +1,8 @@
-"""adni.py IDM EXAMPLE: what `idm lint` finds in synthetic cohorts equals the record of their making.
+"""adni.py IDM EXAMPLE: `idm lint` on synthetic cohorts reports the counts in the record of their generator.
 
-Every number of the record's part `lint` must stand in the answer under the same keys, in every variant and, of two
-seeds, in a table that gzip has compressed as well. What the record cannot hold is checked here: counts that add up. The
-models in authors.yaml follow from its dynamics by the authors' rule.
+Every number in the part `lint` of the record must occur in the output under the same keys, for every variant and, for
+two seeds, also in a table compressed by gzip. Counts that the record cannot contain are checked here: they must add up.
+The models in authors.yaml must follow from its dynamics by the authors' rule.
 """
 
 import gzip
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def differences(expected, found, path="lint"):
-    """Where the answer differs from the record."""
+    """Differences between the output and the record."""
     if isinstance(expected, dict):
         for key, value in expected.items():
             yield from differences(value, found.get(key) if isinstance(found, dict) else None, f"{path}.{key}")
@@ -54,7 +54,7 @@ def lint(program, problem, table):
 def wrong_models(problem):
     """Rows of the two models in authors.yaml that are not (1 - share) of the dynamics and share uniform, plus 0.001."""
     lists = [[float(x) for x in found.split(",")] for found in re.findall(r"\[([0-9., ]+)\]", problem)]
-    rows = [row for row in lists if len(row) in (3, 12)][1:]  # the start is no row of a model
+    rows = [row for row in lists if len(row) in (3, 12)][1:]  # the start is not a row of a model
     if len(rows) != 27:
         yield f"{len(rows)} rows"
         return

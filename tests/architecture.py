@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 """architecture.py BUILD [NM]: layers and modules of src/.
 
-A layer is a folder of src/; a module is a folder with sources. A layer uses only itself and the layers below, and
-nothing is used in a cycle. Two graphs are checked. In the first, a source uses another where its object needs a symbol
-that the object of the other defines: what the linker sees. In the second, a file uses another where it includes it.
+A layer is a folder of src/; a module is a folder with sources. A layer uses only itself and the layers below, and there
+are no cycles. Two graphs are checked. In the first, a source uses another if its object needs a symbol that the object
+of the other defines, as the linker sees it. In the second, a file uses another if it includes it.
 
-A public header is in the layer that defines the functions it declares; one that declares none, in the highest layer
-that it includes.
+A public header is in the layer that defines the functions it declares; one without functions, in the highest layer that
+it includes.
 
-Every source has its test file: that of src/plan/score.c is tests/plan/score.c. A source of several parts may have one
+Every source has a test file: that of src/plan/score.c is tests/plan/score.c. A source with several parts may have one
 per part instead.
 
-A header of src/ declares what sources of its own module define. A file that registers a planner, an inverse planner or
-a sampler is named after one of those in it.
+A header of src/ declares functions of its own module. A file that registers a planner, an inverse planner or a sampler
+is named after one of them.
 
-Parts of the paper that documents and sources cite by number exist.
+Parts of the paper that documents and sources cite by number must exist.
 """
 import pathlib
 import re
@@ -23,13 +23,13 @@ import sys
 
 # From the lowest to the highest.
 LAYERS = ["base", "setting", "belief", "data", "learn", "infer", "plan", "invert", "io", "study", "report", "cli"]
-# What the build makes (the examples as text) uses nothing, and any layer may use it.
+# Generated sources (the examples as text) use nothing, and any layer may use them.
 GENERATED = -1
 
-# Sources whose tests stand elsewhere, and where.
+# Sources whose tests are elsewhere, and where.
 TESTED_ELSEWHERE = {"src/cli/main.c": "every call of the program in tests/command_line.sh"}
 
-# What the paper has: sections with their parts, appendices, and what is numbered in its text.
+# Contents of the paper: sections with their parts, appendices, and numbered items.
 PAPER = {"Section": ["1", "2", "3", "3.1", "3.2", "3.3", "4", "4.1", "4.2", "4.3", "5", "5.1", "5.2", "5.3", "6"],
          "Appendix": list("ABCDE"), "Table": list("12345"), "Figure": list("1234567"), "Definition": list("1234"),
          "Equation": [str(i) for i in range(1, 26)], "Lemma": list("12"), "Proposition": list("36"), "Theorem": list("45")}
@@ -41,7 +41,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def find_objects(build):
-    """{source: object} of library and program: sources of src/ by their path, those the build made by their name."""
+    """{source: object} of library and program: sources of src/ by path, generated ones by name."""
     objects = {}
     for target in "idm_objects", "idm":
         folder = build / "src" / "CMakeFiles" / (target + ".dir")
@@ -49,7 +49,7 @@ def find_objects(build):
             source = path.relative_to(folder).with_suffix("").as_posix()
             if "/" not in source:
                 objects[source] = path
-            elif (ROOT / "src" / source).exists():  # else left over from a source that is gone
+            elif (ROOT / "src" / source).exists():  # otherwise left over from a deleted source
                 objects["src/" + source] = path
     return objects
 
@@ -100,7 +100,7 @@ def draw_includes():
 
 
 def layer_of_source(file):
-    """Of a file of src/, or one that the build made; None where its folder is no layer."""
+    """Layer of a file of src/, or of a generated one; None if its folder is not a layer."""
     parts = file.split("/")
     if len(parts) == 1:
         return GENERATED
@@ -118,7 +118,7 @@ def find_layers(includes, defined):
 
     def find(file):
         if file not in layers:
-            layers[file] = GENERATED  # a cycle ends here; it is reported as such
+            layers[file] = GENERATED  # A cycle ends here; it is reported as such.
             if file.startswith("src/"):
                 layers[file] = layer_of_source(file)
             else:
@@ -135,7 +135,7 @@ def find_layers(includes, defined):
 
 
 def upward(graph, layer, verb):
-    """Sentences on arrows that point up."""
+    """Messages about uses of a higher layer."""
     for file, uses in sorted(graph.items()):
         for other, why in sorted(uses.items()):
             if layer(file) < layer(other):
@@ -144,7 +144,7 @@ def upward(graph, layer, verb):
 
 
 def shortest_cycle(graph, start):
-    """The shortest way from a file back to it, as a list that begins with it; None where there is none."""
+    """Shortest path from a file back to it, as a list that begins with it; None if there is none."""
     before, row = {}, [start]
     while row:
         following = []
@@ -163,7 +163,7 @@ def shortest_cycle(graph, start):
 
 
 def cycles(graph, verb):
-    """Sentences on cycles: of every file that is on one, the shortest through it, each told once."""
+    """Messages about cycles: for every file on a cycle, the shortest one through it, each reported once."""
     seen = set()
     for file in sorted(graph):
         way = shortest_cycle(graph, file)
@@ -176,7 +176,7 @@ def cycles(graph, verb):
 
 
 def incomplete_json():
-    """Sentences on JSON that may lack a piece: what jansson could not allocate must be noticed, as src/io/json.c does."""
+    """Messages about JSON that may be incomplete: failed allocations of jansson must be detected, as in src/io/json.c."""
     for file in sorted(ROOT.glob("src/**/*.c")):
         if file.relative_to(ROOT).as_posix() == "src/io/json.c":
             continue
@@ -186,14 +186,14 @@ def incomplete_json():
 
 
 def strip(text):
-    """Without comments, directives, and bodies of functions and types."""
+    """Remove comments, directives, and bodies of functions and types."""
     text = re.sub(r"(?s)/\*.*?\*/", "", text)
     text = re.sub(r"(?m)^[ \t]*#(?:.*\\\n)*.*$", "", text)
     return re.sub(r"(?ms)^\{.*?^\}|\{[^{}]*\}", "{}", text)
 
 
 def foreign(includes, defined):
-    """Sentences on headers of src/ that declare what sources of another folder define."""
+    """Messages about headers of src/ that declare functions of another folder."""
     for file in sorted(includes):
         if file.startswith("src/") and file.endswith(".h"):
             names = re.findall(r"\b(\w+)\s*(?:\([^;{}]*\)|\[\w*\])?\s*;", strip((ROOT / file).read_text()))
@@ -205,7 +205,7 @@ def foreign(includes, defined):
 
 
 def misnamed():
-    """Sentences on files that are not named as what they register."""
+    """Messages about files that are not named after what they register."""
     for file in sorted(ROOT.glob("src/**/*.c")):
         entries = re.findall(r'(?m)^const idm_(?:planner|inverse|sampler) \w+ = \{\n\s*\.name = "([\w-]+)"', file.read_text())
         if entries and file.stem not in [name.replace("-", "_") for name in entries]:
@@ -213,7 +213,7 @@ def misnamed():
 
 
 def untested():
-    """Sentences on sources without a test file. What a command does is tested by calling it (CONTRIBUTING.md)."""
+    """Messages about sources without a test file. A command is tested by calling it (CONTRIBUTING.md)."""
     calls = (ROOT / "tests/command_line.sh").read_text()
     for file in sorted(ROOT.glob("src/**/*.c")):
         source = file.relative_to(ROOT).as_posix()
@@ -230,7 +230,7 @@ def untested():
 
 
 def miscited():
-    """Citations such as "Sections 5.1 and 5.2" of parts that the paper does not have."""
+    """Citations such as "Sections 5.1 and 5.2" of parts that do not exist in the paper."""
     word = "|".join(PAPER).replace("Appendix", "Appendix|Appendice")
     cited = re.compile(rf"\b({word})s? ((?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b(?:(?:, | and | to )(?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b)*)")
     files = [path for pattern in ("*.md", "docs/*.md", "src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/*.py",

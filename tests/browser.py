@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""browser.py IDM CHROMIUM CHROMEDRIVER [PAGE...]: pages that the program writes, opened in a real browser from the file system.
+"""browser.py IDM CHROMIUM CHROMEDRIVER [PAGE...]: pages that the program writes, opened in a browser from the file
+system.
 
-What a page shows is compared with what the program says at the same numbers. A page is a function below that is
-marked with @page; it gets a Browser and a folder, and calls check(). The browser is spoken to by the WebDriver protocol
-itself, which needs nothing but Python.
+The contents of a page are compared with the output of the program for the same numbers. The test of a page is a
+function below, marked with @page; it receives a Browser and a folder, and calls check(). The browser is controlled by
+the WebDriver protocol, which needs only Python.
 """
 import base64
 import csv
@@ -34,7 +35,7 @@ def page(function):
 
 
 def audit(function):
-    """Mark a function as one that asks axe-core, whose script IDM_AXE names; these are run where they are named."""
+    """Mark a function that runs axe-core, whose script is named by IDM_AXE; these functions run if it is set."""
     AUDITS[function.__name__] = function
     return function
 
@@ -50,7 +51,7 @@ def close(a, b, tolerance):
 
 
 def idm(*arguments):
-    """What the program prints, as JSON where it was asked for."""
+    """Output of the program, as JSON if requested."""
     done = subprocess.run([IDM, *map(str, arguments)], check=True, capture_output=True, text=True)
     return json.loads(done.stdout) if "--json" in arguments else done.stdout
 
@@ -90,14 +91,14 @@ class Browser:
             self.driver.wait()
 
     def run(self, script, *arguments):
-        """What a script in the page returns, or promises."""
+        """Result of a script in the page, or of its promise."""
         return self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def devtools(self, command, **parameters):
         return self.ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def open(self, path, width=1200, dark=False):
-        """A page on a screen so wide; waits until it says that it is ready, or complains."""
+        """Open a page on a screen of this width, and wait until it is ready or reports an error."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.devtools("Emulation.setEmulatedMedia", features=[scheme])
@@ -113,16 +114,16 @@ class Browser:
         return False
 
     def type(self, id, keys):
-        """Keys as a person presses them, into the element of that id; of a file input, the path."""
+        """Type keys into the element with this id; for a file input, its path."""
         element = self.ask("POST", "/element", {"using": "css selector", "value": "#" + id})[ELEMENT]
         self.ask("POST", f"/element/{element}/value", {"text": keys})
 
     def press(self, id):
-        """A button, by the keyboard."""
+        """Press a button by the keyboard."""
         self.type(id, ENTER)
 
     def logs(self):
-        """What the console was told since last asked."""
+        """Console messages since the last call."""
         return [entry["message"] for entry in self.ask("POST", "/se/log", {"type": "browser"})]
 
     def text(self, id):
@@ -152,7 +153,7 @@ def quiet(browser, what):
 
 
 def accessible(browser, what):
-    """No serious finding of axe-core."""
+    """Check that axe-core has no serious finding."""
     browser.run(pathlib.Path(os.environ["IDM_AXE"]).read_text(encoding="utf-8"))
     found = browser.run(
         "return axe.run(document).then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact))"
@@ -161,12 +162,12 @@ def accessible(browser, what):
 
 
 def settle(browser):
-    """Wait until the numbers rest, and what is shown is planned for them."""
+    """Wait until the numbers are constant and their plan is shown."""
     browser.until("return document.getElementById('figure').dataset.settled === 'yes'")
 
 
 def dial(browser, name):
-    """Index of the dial of that name."""
+    """Index of the slider with this name."""
     return browser.run(
         "return [...document.querySelectorAll('.dial label')].findIndex((l) => l.textContent === arguments[0])", name
     )
@@ -190,7 +191,7 @@ def numbers(browser, table):
 
 
 def same_policy(browser, what, problem, *options):
-    """What is shown now is what the program says along the same path."""
+    """The policy in the page equals that of the program along the same path."""
     steps = browser.run("return [...document.querySelectorAll('#steps li:not(:has(strong))')].map((l) => l.textContent)")
     if steps:
         options += "--path", ",".join(":".join(step.split(" → ")) for step in steps)
@@ -205,7 +206,7 @@ def same_policy(browser, what, problem, *options):
 
 @page
 def explorer_moves(browser, folder):
-    """Sliders, by keys, and numbers move the policy to what `idm solve` says; a log moves along."""
+    """Sliders (by keyboard) and number fields change the policy to that of `idm solve`; a log follows."""
     browser.open(write_explorer(DIAG, folder))
     ready(browser, "diag")
     same_policy(browser, "as in the file", DIAG)
@@ -247,7 +248,7 @@ def explorer_moves(browser, folder):
 
 @page
 def explorer_refuses(browser, folder):
-    """What cannot be is said, and undone by the button."""
+    """Invalid input is reported, and reverted by the button."""
     browser.open(write_explorer(DIAG, folder))
     ready(browser, "diag")
     enter(browser, "discount", "1")
@@ -269,7 +270,7 @@ def explorer_refuses(browser, folder):
 
 @page
 def explorer_is_shut(browser, folder):
-    """Labels that look like code are text; nothing is fetched; nothing else may run."""
+    """Labels that look like code are text; nothing is downloaded; no other script can run."""
     hostile = "<script>alert(1)</script>"
     problem = pathlib.Path(folder) / "hostile.yaml"
     text = DIAG.read_text().replace("name: diag", f"name: '{hostile}'").replace("diseased", "d</script>&\"'<img src=x>")
@@ -296,7 +297,7 @@ def explorer_is_shut(browser, folder):
 
 @page
 def explorer_fits(browser, folder):
-    """On a telephone nothing is wider than the screen; in the dark all is dark; every control has a name."""
+    """On a phone nothing exceeds the width of the screen; in dark mode everything is dark; every control has a name."""
     shades = []
     for example in ("diag", "clinic", "maintenance"):
         problem = ROOT / "examples" / f"{example}.yaml"
@@ -321,7 +322,7 @@ def explorer_fits(browser, folder):
 
 
 def write_report(folder, problem=DIAG, *options):
-    """A small fit, which ends with its report."""
+    """A small fit, with its report."""
     folder = pathlib.Path(folder)
     idm("simulate", problem, "-n", 60, "--seed", 1, "-o", folder / "log.csv")
     idm("fit", problem, folder / "log.csv", "-o", folder / "run", "--chains", 2, "--warmup", 200, "--draws", 200, *options)
@@ -329,7 +330,7 @@ def write_report(folder, problem=DIAG, *options):
 
 
 def read_back(panel, path):
-    """Numbers of a line from its places: what data-x and data-y of the panel say."""
+    """Numbers of a line from its coordinates, by data-x and data-y of the panel."""
     def scale(text):
         low, high, start, end = map(float, text.split()[:4])
         return lambda place: low + (place - start) / (end - start) * (high - low)
@@ -340,7 +341,7 @@ def read_back(panel, path):
 
 @page
 def report_shows(browser, folder):
-    """Every figure is drawn and tells its numbers: under the pointer, in places, in files."""
+    """Every figure is drawn and shows its numbers: under the pointer, in positions, in files."""
     run = write_report(folder, DIAG, "--free", "alpha,beta")
     browser.open(run / "report.html")
     figures = browser.run(
@@ -380,7 +381,7 @@ def report_shows(browser, folder):
 
 @page
 def report_fits(browser, folder):
-    """On a telephone, in the dark, on paper; names that look like code are names."""
+    """On a phone, in dark mode, on paper; names that look like code are names."""
     problem = pathlib.Path(folder) / "hostile.yaml"
     problem.write_text(DIAG.read_text().replace("name: diag", "name: '<script>alert(1)</script>'")
                        .replace("monitor", "'<img src=x onerror=alert(1)>'"))
@@ -399,11 +400,11 @@ def report_fits(browser, folder):
     check(2 <= pages <= 20, f"it prints on {pages} pages")
 
 
-# --- for everybody ---------------------------------------------------------------------------------
+# --- accessibility ------------------------------------------------------------------------------
 
 
 def write_study(folder):
-    """A small study, and its report."""
+    """A small study, with its report."""
     study, page = pathlib.Path(folder) / "study", pathlib.Path(folder) / "study.html"
     idm("recover", DIAG, "--free", "alpha", "-n", 30, "--replications", 4, "--warmup", 100, "--draws", 100, "-o", study)
     idm("report", study, "-o", page)
@@ -412,7 +413,7 @@ def write_study(folder):
 
 @audit
 def explorers_are_accessible(browser, folder):
-    """Two and three states, and states that are seen."""
+    """Two and three states, and observed states."""
     for example in ("diag", "clinic", "maintenance"):
         written = write_explorer(ROOT / "examples" / f"{example}.yaml", folder)
         for dark in (False, True):
@@ -423,14 +424,14 @@ def explorers_are_accessible(browser, folder):
 
 @audit
 def reports_are_accessible(browser, folder):
-    """Of a run and of a study, on a telephone and on a desk."""
+    """Reports of a run and of a study, on a phone and on a desktop."""
     for what, page in ("run", write_report(folder, DIAG, "--free", "alpha") / "report.html"), ("study", write_study(folder)):
         for width, dark in (375, False), (375, True), (1200, False), (1200, True):
             browser.open(page, width=width, dark=dark)
             accessible(browser, f"report of a {what}, {width} px, {'dark' if dark else 'light'}")
 
 
-SKIPPED = 77  # what ctest is told of a test that could not be made
+SKIPPED = 77  # exit code that ctest treats as skipped
 
 
 def main():

@@ -1,15 +1,15 @@
 #!/bin/sh
-# The program as its users meet it: exit codes, messages, JSON, files, and what it does with hostile
-# input. Needs IDM_PROGRAM; everything is written into a folder of its own. Arguments choose parts:
-# problems, fits, people, calibration, lives (of runs); none: all of them.
+# Tests of the program by its command line: exit codes, messages, JSON, files, and hostile input. Needs IDM_PROGRAM; all
+# output is written into a separate folder. Arguments select parts: problems, fits, people, calibration, lives (of
+# runs); without arguments, all parts run.
 #
 #   helpers, usage, input, numbers, system, solve, simulate and score, convert, explore and init, lint, learn, fits, people,
-#   signals, nothing is lost, folders from elsewhere and tight limits, recover and sbc, plots, lists and help, hostile input
+#   signals, preservation of files, folders from elsewhere and tight limits, recover and sbc, plots, lists and help, hostile input
 set -eu
 
 : "${IDM_PROGRAM:?the path of the program}"
 case $IDM_PROGRAM in /*) ;; *) IDM_PROGRAM=$PWD/$IDM_PROGRAM ;; esac
-# A script has the program of another architecture emulated, which takes its time.
+# A script that emulates the program of another architecture is slow.
 emulated= patience=120
 if [ "$(head -c 2 "$IDM_PROGRAM")" = '#!' ]; then emulated=1 patience=1200; fi
 examples=$(cd "$(dirname "$0")/../examples" && pwd)
@@ -21,11 +21,11 @@ mkdir box # output goes here, so that whatever is left behind shows
 
 # --- helpers --------------------------------------------------------------------------------------
 
-# Counts are kept in files, since the end of a pipeline runs in a shell of its own.
+# Counts are stored in files, because the end of a pipeline runs in a subshell.
 : >checks
 : >failures
 
-# holds WHAT COMMAND...: count a check; the command's success is its result.
+# holds WHAT COMMAND...: count a check, which passes if the command succeeds.
 holds() {
   claim=$1
   shift
@@ -38,8 +38,8 @@ holds() {
 
 differ() { ! cmp -s "$1" "$2"; }
 
-# run ARGUMENTS...: the program, its output in `out` and `err`, its exit code in $code.
-# Fits and audits run all checks, however slow the machine is, unless a test chooses them.
+# run ARGUMENTS...: run the program, with output in `out` and `err` and the exit code in $code. Fits and audits run all
+# checks, however slow the machine is, unless a test selects them.
 run() {
   ran=$*
   code=0
@@ -66,7 +66,7 @@ succeeds() {
   holds "idm $* ends with 0, not $code" [ "$code" -eq 0 ]
 }
 
-# fails CODE WORDS ARGUMENTS...: that exit code, the words on standard error, nothing on output.
+# fails CODE WORDS ARGUMENTS...: this exit code, these words on standard error, no standard output.
 fails() {
   expected=$1
   words=$2
@@ -77,7 +77,7 @@ fails() {
   holds "idm $* prints nothing" is_empty out
 }
 
-# json EXPRESSION: standard output is one JSON object j and nothing else, and the expression is true.
+# json EXPRESSION: standard output is exactly one JSON object j, and the expression is true.
 json() {
   holds "idm $ran: $1" python3 - "$1" <<'PYTHON'
 import csv, json, math, sys
@@ -100,7 +100,7 @@ sys.exit(not ok)
 PYTHON
 }
 
-# page_agrees RUN: numbers of report.html are those of summary.json: decisions, chains, draws, seed, and every mean, sd and
+# page_agrees RUN: report.html has the numbers of summary.json: decisions, chains, draws, seed, and every mean, sd and
 # quantile.
 page_agrees() {
   holds "the page of $1 has the numbers of its summary.json" python3 - "$1" <<'PYTHON'
@@ -129,7 +129,7 @@ sys.exit(bool(missing))
 PYTHON
 }
 
-# bad FILE LINE COLUMN WORDS: the file on standard input is refused with its place.
+# bad FILE LINE COLUMN WORDS: the file on standard input is rejected with this position.
 bad() {
   cat >"$1"
   case $1 in
@@ -145,7 +145,7 @@ test_usage() {
   run
   holds "no command ends with 2" [ "$code" -eq 2 ]
   holds "no command lists commands" says 'solve PROBLEM'
-  fails 2 "no command 'fly'" fly
+  fails 2 "unknown command 'fly'" fly
   fails 2 "unknown option '--fly'" solve example:diag --fly
   fails 2 "unknown option '-z'" solve example:diag -z
   fails 2 "missing after '--set'" solve example:diag --set
@@ -153,7 +153,7 @@ test_usage() {
   fails 2 "no value is expected in '--json=yes'" solve example:diag --json=yes
   fails 2 'usage: idm solve PROBLEM' solve
   fails 2 'usage: idm score PROBLEM|RUN DATA' score example:diag
-  fails 2 'there is no file to write to' convert example:diag
+  fails 2 'no output file is given' convert example:diag
   fails 2 'one argument too many' solve example:diag example:tiger
   fails 2 "--seed is given twice" simulate example:diag --seed 1 --seed 2
   fails 2 "no example 'dig'" solve example:dig
@@ -172,16 +172,16 @@ test_usage() {
     utility.monitor=inf start=0.5 start=sick evaluate=guess decision_capacity=-1; do
     fails 2 '--set' solve example:diag --set "$setting"
   done
-  # Wrong only together with the rest of the problem: still a matter of the command line.
+  # Invalid only in combination with the problem: still an error of usage.
   fails 2 'discount' solve example:diag --set discount=1
   fails 2 "'fly'" solve example:diag --set planner=fly
   fails 2 'impossible' solve example:maintenance --path run:broken
   fails 2 '--json needs a file to write to' simulate example:diag --json
-  fails 2 'nothing to list' list people
+  fails 2 "unknown list 'people'" list people
   fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|checks|examples' list
-  fails 2 '--markdown is for parameters, columns and checks' list planners --markdown
+  fails 2 '--markdown applies to parameters, columns and checks only' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
-  fails 2 "no command 'fly'" help fly
+  fails 2 "unknown command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads
 }
 
@@ -232,9 +232,9 @@ pomdp() { printf '%s\n' "$head_pomdp"; }
 test_pomdp() {
   pomdp >good.POMDP
   succeeds solve good.POMDP
-  # Discount 1 asks for a horizon, which the format has no word for.
+  # Discount 1 requires a horizon, which the format cannot express.
   pomdp | sed 's/0.9/1/' >patient.POMDP
-  fails 3 'say how many steps an episode has (--set horizon=N)' solve patient.POMDP
+  fails 3 'set the number of steps of an episode (--set horizon=N)' solve patient.POMDP
   fails 3 'horizon=N' fit patient.POMDP nowhere.csv -o nowhere
   succeeds solve patient.POMDP --set horizon=3
   holds "a .POMDP with discount 1 is solved with a horizon" grep -q 'horizon 3' out
@@ -289,8 +289,8 @@ test_input() {
   test_yaml
   test_pomdp
   test_csv
-  # Seen, but impossible in every model: the line of the log is named.
-  fails 3 "impossible.csv:3: observation 'y' after 'stay' is impossible under every model of the agent that has weight there" score certain.yaml impossible.csv
+  # An observation that is impossible in every model: its line of the log is named.
+  fails 3 "impossible.csv:3: observation 'y' after 'stay' is impossible under every model of the agent with positive weight there" score certain.yaml impossible.csv
 }
 
 # --- numerical failure: 4, system: 5 --------------------------------------------------------------
@@ -299,12 +299,12 @@ test_numbers() {
   fails 4 'not finite' solve example:diag --set utility.monitor=1e308
   fails 4 'not finite' solve example:diag --set utility.monitor=1e308 --json
   fails 4 'not finite' simulate example:diag --set utility.monitor=1e308 -n 1
-  # Never chosen, so never counted.
+  # Never chosen, so not counted.
   succeeds solve example:diag --set utility.monitor=-1e308
   fails 4 'not finite' score example:diag good.csv --set utility.monitor=1e308
 }
 
-# full ARGUMENTS...: standard output cannot be written to.
+# full ARGUMENTS...: writing to standard output fails.
 full() {
   code=0
   timeout $patience "$IDM_PROGRAM" "$@" >/dev/full 2>err </dev/null || code=$?
@@ -312,14 +312,14 @@ full() {
   holds "idm $* to a full device says so" says 'cannot write'
 }
 
-# limited ARGUMENTS...: files may not grow beyond a few kilobytes.
+# limited ARGUMENTS...: files are limited to a few kilobytes.
 limited() {
   ran=$*
   code=0
   (ulimit -f 8 && exec timeout $patience "$IDM_PROGRAM" "$@") >out 2>err </dev/null || code=$?
 }
 
-# overflows ARGUMENTS...: what is written into box/ does not fit, and nothing of it stays.
+# overflows ARGUMENTS...: output into box/ exceeds the limit, and no partial file is left.
 overflows() {
   limited "$@"
   holds "idm $* beyond the limit on files ends with 5, not $code" [ "$code" -eq 5 ]
@@ -329,7 +329,7 @@ overflows() {
 }
 
 test_system() {
-  # A thousand actions, written one by one.
+  # A thousand actions, written separately.
   awk 'BEGIN {
     print "states: 2\nactions: 1000\nobservations: 2\ndiscount: 0.9"
     print "transition: identity\nobservation: uniform\nutility:"
@@ -358,12 +358,12 @@ test_system() {
   holds "closed output ends with 5, not $code" [ "$code" -eq 5 ]
   overflows simulate example:diag -n 20000 -o box/data.csv
   overflows convert wide.yaml box/wide.yaml
-  # A file that was there stays as it was.
+  # An existing file is unchanged.
   cp good.csv box/data.csv
   limited simulate example:diag -n 20000 -o box/data.csv
   holds "a failed write keeps the old file" cmp -s box/data.csv good.csv
   rm -rf box && mkdir box
-  # 5e17 points: refused before anything is allocated, with what would fit.
+  # 5e17 points: rejected before allocation, with the largest possible value.
   fails 5 'a lattice of resolution 1000000000 over 3 states has 5e+17 points' \
     solve example:clinic --set resolution=1000000000
   fits=$(sed -n 's/.*the largest resolution that fits is \([0-9]*\)$/\1/p' err)
@@ -375,7 +375,7 @@ test_system() {
 
 positives=monitor:positive,monitor:positive,monitor:positive
 
-# agent ALPHA BETA ETA OTHERS...: one of the paper's agents.
+# agent ALPHA BETA ETA OTHERS...: one of the agents of the paper.
 agent() {
   alpha=$1 beta=$2 eta=$3
   shift 3
@@ -404,7 +404,7 @@ test_solve() {
   succeeds solve example:diag --json --at 0.2,0.8 --at 0.9,0.1 --at=0.2,0.8
   json 'j["at"] == [[0.2, 0.8], [0.9, 0.1], [0.2, 0.8]] and len(j["value"]) == 3'
   json 'j["value"][0] == j["value"][2] != j["value"][1]'
-  # Policies are those at choice time, as simulate draws them; the planned one has its own key.
+  # Policies are those at choice time, from which simulate draws; the planned policy has its own key.
   run simulate example:tiger -n 4000 --steps 1 --set lapse=0.4 --seed 3 -o tiger.csv
   for options in '' '--path listen:hear-left'; do
     # shellcheck disable=SC2086
@@ -418,11 +418,11 @@ test_solve() {
             for s in j["states"].values() for u in s["policy"])'
   succeeds solve example:maintenance --json
   json '"planned" not in j'
-  # A path names actions and observations by label or number, and its first belief is the start.
+  # A path consists of actions and observations, by label or number; its first belief is the start.
   succeeds solve example:diag --json --path 2:1
   json 'near(j["at"][0], [0.5, 0.5]) and j["at"][1][1] > 0.5'
 
-  # Limits are numbers: written as text where JSON has none for them.
+  # Infinite limits are written as text, because JSON has no numbers for them.
   succeeds solve example:diag --json --set alpha=inf
   json 'j["alpha"] == "inf" and j["beta"] == "inf"'
   json 'all(near(p, [1 / 3]) for p in j["policy"].values())'
@@ -437,7 +437,7 @@ test_solve() {
   pessimist=$(sed -n '/"value"/{n;p;}' out)
   succeeds solve example:diag --json --set beta=0
   holds "beta=0 is not beta=-0.0" [ "$pessimist" != "$(sed -n '/"value"/{n;p;}' out)" ]
-  # The last of two is what counts.
+  # The last of two values is used.
   succeeds solve example:diag --json --set alpha=1 --set alpha=2
   json 'j["alpha"] == 2'
   succeeds solve example:diag --json --set utility.monitor=-2 --set discount=0.5
@@ -472,26 +472,26 @@ test_search() {
   succeeds solve example:tiger --set planner=point-based --json --gap 0.001
   holds "the same gap gives the same bytes" cmp -s first.json out
   succeeds solve example:tiger --set planner=point-based
-  holds "bounds at the start are printed" grep -q 'worth between 19.37.* and 19.37.* apart' out
+  holds "bounds at the start are printed" grep -q 'start is between 19.37.* and 19.37.* apart' out
   succeeds solve example:tiger --set planner=point-based --seconds 0.000000001 --json
   json 'j["stop"] == "seconds" and j["bound"] > 1 and j["lower"] <= 19.371368374891 <= j["upper"]'
-  holds "what time cut short is noted" says 'planning was stopped with its bounds still'
+  holds "what time cut short is noted" says 'planning was stopped with its bounds'
   for gap in 0 -1 nan inf x; do
     fails 2 "expected a finite number above 0" solve example:tiger --set planner=point-based --gap "$gap"
   done
   fails 2 "expected a finite number above 0" solve example:tiger --set planner=point-based --set gap=0
-  fails 2 'is of planner' solve example:tiger --alpha tiger.alpha
+  fails 2 "needs planner 'point-based'" solve example:tiger --alpha tiger.alpha
   fails 5 'cannot write' solve example:tiger --set planner=point-based --alpha nowhere/tiger.alpha
   fails 3 'fully observed' solve example:maintenance --set planner=point-based
   fails 4 'not finite' solve example:tiger --set planner=point-based --set utility.listen=1e308
-  # A lattice says how far it is from the truth.
+  # The error of a lattice is reported.
   succeeds solve example:tiger --set planner=rational --set resolution=10
-  holds "bounds of a lattice are printed" grep -q 'worth between 1[0-9]\.' out
+  holds "bounds of a lattice are printed" grep -q 'start is between 1[0-9]\.' out
   succeeds solve example:tiger --set planner=rational --json --set resolution=10
   json 'j["lower"] <= 19.371368374891 <= j["upper"] and near(j["upper"], j["value"][0])'
   succeeds solve example:tiger --json --set alpha=1
   json 'j["lower"] is None and j["upper"] is None'
-  # It acts and is scored as others are; a slip makes every log possible.
+  # It can be simulated and scored like others; with lapse every log is possible.
   succeeds simulate example:tiger --set planner=point-based -n 20 --steps 5 --seed 1 -o searched.csv
   succeeds score example:tiger searched.csv --set planner=point-based --json
   json 'j["log_likelihood"] == 0'
@@ -499,7 +499,7 @@ test_search() {
   json '-20 < j["log_likelihood"] < 0'
 }
 
-# Planners that learn by acting: what they know of their plan is printed, and nothing else.
+# Planners that learn by acting: only the part of the plan that exists is printed.
 test_sampled() {
   succeeds solve example:maintenance --set planner=q-learning --set budget=20000
   holds "solve heads with the numbers that the planner reads" grep -qx 'discount 0.9' out
@@ -514,7 +514,7 @@ test_sampled() {
   fails 3 'states are hidden' solve example:tiger --set planner=q-learning
   succeeds simulate example:maintenance --set planner=maximum-entropy --set alpha=8 -n 20 --steps 12 --seed 3 -o batch.csv
   succeeds solve example:maintenance --set planner=q-learning --batch batch.csv
-  holds "a log is learnt from" shows 'learnt from 240 transitions of the log, gone through 416.7 times'
+  holds "a log is learnt from" shows 'learnt from 240 transitions of the log in 416.7 passes'
   holds "what it never does is said" grep -q "never takes 'run' in 'broken'" err
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=8 --batch batch.csv --json
   json 'j["sampled"]["logged_transitions"] == 240 and j["states"]["broken"]["policy"]["run"] == 0'
@@ -545,7 +545,7 @@ test_simulate() {
   holds "another seed gives other bytes" [ $same -eq 0 ]
   succeeds simulate example:diag -n 200 --seed 1
   holds "standard output gets the same bytes" cmp -s one.csv out
-  # Trajectory i is stream i, however many there are.
+  # Trajectory i uses random stream i, whatever the number of trajectories.
   succeeds simulate example:diag -n 100 --seed 1 -o fewer.csv
   head -c "$(wc -c <fewer.csv)" one.csv >start.csv
   holds "fewer trajectories are the first of more" cmp -s fewer.csv start.csv
@@ -554,7 +554,7 @@ test_simulate() {
   json "j['rows'] == $(rows one.csv) - 1 and j['seed'] == 1 and j['file'] == 'one.csv'"
   succeeds simulate example:tiger -n 7 --steps 5 -o tiger.csv
   holds "7 trajectories of 5 steps make 35 rows" [ "$(rows tiger.csv)" -eq 36 ]
-  # Whole or not at all: a file of the same name is replaced, nothing else is left in the folder.
+  # Output is complete or absent: a file of the same name is replaced, and no other file is left in the folder.
   mkdir alone
   cp one.csv alone/data.csv
   succeeds simulate example:diag -n 3 -o alone/data.csv
@@ -567,7 +567,7 @@ test_score() {
   json 'set(j) >= {"log_likelihood", "decisions", "agents"} and j["log_likelihood"] < 0'
   json "j['decisions'] == $(rows one.csv) - 1 == j['rows']"
   json 'near(sum(j["agents"].values()), j["log_likelihood"], 1e-8)'
-  # Several agents, an empty cell, a forced decision: all of them are accounted for.
+  # Several agents, an empty cell, a forced decision: the counts include all of them.
   awk -F, 'NR == 1 {print $0 ",available"} NR > 1 {
     $1 = "dr " $2 % 7; if (NR == 3) $4 = ""; print $1 "," $2 "," $3 "," $4 "," $5 "," (NR == 2 ? $4 : "")
   }' one.csv >agents.csv
@@ -577,7 +577,7 @@ test_score() {
   json "j['decisions'] + 2 == $(rows agents.csv) - 1"
   succeeds score example:diag agents.csv
   holds "the table names an agent" grep -q '^dr 3 ' out
-  # A uniformly random agent scores log 1/3 a decision.
+  # A uniformly random agent scores log 1/3 per decision.
   succeeds score example:diag one.csv --set alpha=inf --json
   json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
   code=0
@@ -592,7 +592,7 @@ test_convert() {
     for format in POMDP yaml; do
       succeeds convert "example:$name" "$name.$format"
     done
-    # Notes say what the format has no place for.
+    # Notes list what the format cannot express.
     holds "converting $name to YAML loses nothing" [ "$(grep -cF note: err)" -eq 0 ]
     succeeds convert "$name.yaml" "again.yaml"
     holds "YAML of $name comes back the same" cmp -s "$name.yaml" again.yaml
@@ -600,7 +600,7 @@ test_convert() {
     succeeds convert "$name-back.yaml" "$name-back.pomdp"
     holds ".POMDP of $name comes back the same" cmp -s "$name.POMDP" "$name-back.pomdp"
   done
-  # What is kept is the problem: an agent without models of its own solves both alike.
+  # The problem is preserved: an agent without models of its own has the same solution for both.
   succeeds solve example:tiger --json
   cp out tiger.json
   succeeds solve tiger.POMDP --json
@@ -615,7 +615,7 @@ test_convert() {
   { yaml && echo 'horizon: 5'; } >horizon.yaml
   fails 3 'horizon' convert horizon.yaml box/horizon.POMDP
   holds "a refused conversion leaves nothing behind" box_is_empty
-  # What goes to standard output is the problem, and with --json only the object may.
+  # Standard output contains only the problem or, with --json, the object.
   succeeds convert example:diag -
   holds "standard output gets the same bytes" cmp -s out diag.yaml
   run convert example:diag - --json
@@ -642,7 +642,7 @@ test_explore() {
 
 test_init() {
   succeeds init one.csv -o blank.yaml
-  # What is not filled in is an error of whoever reads the file, with all its lines.
+  # Missing entries are an error of every reader, with all lines.
   lines=$(grep -n FILL_IN blank.yaml | grep -v ':#' | cut -d: -f1 | head -1)
   for command in 'solve blank.yaml' 'simulate blank.yaml' 'score blank.yaml one.csv' \
     'fit blank.yaml one.csv -o blank' 'recover blank.yaml' 'sbc blank.yaml' 'convert blank.yaml filled.yaml'; do
@@ -666,10 +666,10 @@ test_init() {
   if [ "$code" -ne 2 ]; then json 'True'; fi
 }
 
-# Numbers for names, texts for what is missing, separators, chosen rows, several files.
+# Numeric names, texts for missing values, separators, selected rows, several files.
 test_tables() {
   sed 's/negative/0/; s/positive/1/' one.csv >coded.csv
-  fails 3 "is no observation; expected one of: negative, positive; a number stands" \
+  fails 3 "is no observation; expected one of: negative, positive; a number is accepted" \
     score example:diag coded.csv
   succeeds convert example:diag coded.yaml
   succeeds score example:diag one.csv
@@ -691,19 +691,19 @@ test_tables() {
     holds "$table is read by its own separator" cmp -s out expected.txt
   done
 
-  # Two halves are the whole, in any order of columns.
+  # Two halves equal the whole, in any order of columns.
   awk -F, -v OFS=, 'NR == 1 || $2 % 2 == 0' one.csv >even.csv
   awk -F, -v OFS=';' 'NR == 1 || $2 % 2 == 1 {print $5, $4, $3, $2, $1}' one.csv >odd.csv
   succeeds score example:diag even.csv odd.csv
   holds "several files are one log" cmp -s out expected.txt
-  fails 3 'a trajectory stands in one file' score example:diag one.csv one.csv
+  fails 3 'all rows of a trajectory must be in one file' score example:diag one.csv one.csv
   sed '1!s/monitor/monitr/' odd.csv >wrong.csv
   fails 3 "wrong.csv:2:" score example:diag even.csv wrong.csv
   succeeds score example:diag one.csv --where trajectory=1
   holds "rows that --where leaves out are counted" says "rows are read"
   fails 3 "no column 'group' (--where)" score example:diag one.csv --where group=1
 
-  # A run keeps files and conditions.
+  # A run stores files and conditions.
   # shellcheck disable=SC2086 # several options
   run fit example:diag even.csv odd.csv --where 'trajectory!=1' --free alpha $small -o joined --overwrite
   holds "a fit of several files is made" [ -e joined/run.nc ]
@@ -732,7 +732,7 @@ test_tables() {
 
 # --- lint -----------------------------------------------------------------------------------------
 
-# Every kind of bad data, with what tells a researcher what to do.
+# Every kind of invalid data, with advice to the researcher.
 test_lint() {
   succeeds lint example:diag one.csv
   holds "lint shows what was kept" shows kept
@@ -765,7 +765,7 @@ assert answer["states"] == "posterior"'
   fails 3 'lines 2 and 3 of one trajectory have the same time; remove one' lint example:diag table.csv
   printf '1,1,2,monitor,positive\n1,1,1,monitor,negative\n2,2,1,monitor,negative\n' | table
   succeeds lint example:diag table.csv
-  holds "rows that are not sorted are counted" says '1 trajectory did not stand in the order of time'
+  holds "rows that are not sorted are counted" says '1 trajectory with rows out of time order was sorted'
   holds "a subject with one row is counted" says '1 trajectory is of one row'
   "$IDM_PROGRAM" simulate example:reversal -n 20 --steps 40 --seed 2 -o twice.csv 2>/dev/null
   succeeds lint example:reversal twice.csv
@@ -773,7 +773,7 @@ assert answer["states"] == "posterior"'
   awk -F, -v OFS=, '$2 == 3 { $2 = "again"; print }' twice.csv >>twice.csv.more
   cat twice.csv.more >>twice.csv
   succeeds lint example:reversal twice.csv
-  holds "a copy under another name is mentioned" says "1 trajectory has the rows of another one"
+  holds "a copy under another name is mentioned" says "1 trajectory has the same rows as another one"
   succeeds fit example:reversal twice.csv --inverse map --set resolution=9 -o box/twice
   holds "a fit mentions it" says "as 'again' those of '3'"
   rm -r box/twice
@@ -781,13 +781,13 @@ assert answer["states"] == "posterior"'
   run lint example:diag table.csv
   holds "a decimal comma in quotes is a fault" shows "'1,5' in column 'time'; expected a finite number (with a decimal point)"
   printf '1,1,1,5,monitor,positive\n' | table
-  fails 3 'numbers have a decimal point' lint example:diag table.csv
+  fails 3 'numbers with a decimal point' lint example:diag table.csv
   printf '1,1,1,"monitor,positive\n' | table
   fails 3 'a quote opens here and is never closed' lint example:diag table.csv
   printf '\357\273\277agent,trajectory,time,action,observation\r\n1,1,1,"monitor",positive\r\n1,1,2,monitor,positive\n' >table.csv
   succeeds lint example:diag table.csv
   holds "a byte order mark is said" says 'byte order mark'
-  holds "mixed line ends are said" says 'lines end in several ways'
+  holds "mixed line ends are said" says 'line ends are inconsistent'
   fails 3 "no column 'age' (--where)" lint example:diag table.csv --where 'age>75'
   fails 3 "no column 'hidden' (a covariate)" lint example:diag table.csv --state hidden
   sed 's/0.7, 0.3/1, 0/; s/0.3, 0.7/1, 0/' "$examples/diag.yaml" >never.yaml
@@ -795,17 +795,17 @@ assert answer["states"] == "posterior"'
   holds "lint of an impossible observation ends with 1" [ "$code" -eq 1 ]
   holds "lint says where it stands" shows "table.csv:2: 'positive' after 'monitor'"
 
-  # Simulated logs are read by the problem that codes raw ones, and states of a column are counted.
+  # Simulated logs are read by the problem that codes raw ones, and states in a column are counted.
   succeeds simulate "$examples/adni/adni.yaml" -n 50 --steps 3 --states -o coded.csv
   succeeds lint "$examples/adni/adni.yaml" coded.csv --state state --json
   holds "states come from the column" shows '"states": "column"'
-  holds "a coded log is said to be one" says 'read as they stand'
+  holds "a coded log is said to be one" says 'read unchanged'
   succeeds solve "$examples/adni/authors.yaml" --json
 }
 
 # --- learn ----------------------------------------------------------------------------------------
 
-# Matrices under the names of their columns.
+# Matrices are printed under the names of their columns.
 test_learn() {
   succeeds learn example:diag one.csv
   holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
@@ -814,8 +814,8 @@ test_learn() {
   fails 3 "'learnt' is a run of \`idm learn\`" report learnt
 }
 
-# A log of two bits and a file whose two states follow the one that changes more often: the mode that this start
-# leads to is the lower of two. Draws come from the higher one, and draws of the lower one are not trusted.
+# A log of two bits, and a file whose two states follow the bit that changes more often: this start leads to the lower
+# of two modes. Draws come from the higher mode; draws from the lower mode are not trusted.
 test_modes() {
   printf '%s\n' 'states: [ll, lh, hl, hh]' 'actions: [look]' 'observations: [ll, lh, hl, hh]' 'discount: 0.9' \
     "transition: {'*': [[0.6, 0.2, 0.15, 0.05], [0.2, 0.6, 0.05, 0.15], [0.15, 0.05, 0.6, 0.2], [0.05, 0.15, 0.2, 0.6]]}" \
@@ -843,8 +843,8 @@ test_modes() {
   test_mirrored_modes
 }
 
-# Every trajectory once more with its bits exchanged: two modes have a half of the posterior each, and chains move between
-# them. Their share is known to .03 (standard error), so that one seed in 10,000 fails.
+# Every trajectory repeated with its bits exchanged: both modes have half of the posterior mass, and chains move between
+# them. The share is known to .03 (standard error), so that one seed in 10,000 fails.
 test_mirrored_modes() {
   awk -F, -v OFS=, '
     NR == 1 { print; for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -872,14 +872,14 @@ fit() {
   run fit example:diag fit.csv --free alpha $small "$@"
 }
 
-# left_in FOLDER: the names in it, sorted, on one line.
+# left_in FOLDER: sorted names of the files in it, on one line.
 left_in() { find "$1" -mindepth 1 | sed 's|.*/||' | LC_ALL=C sort | tr '\n' ' '; }
 holds_only() { [ "$(left_in "$1")" = "$2" ]; }
 same() { cmp -s "$1" "$2"; }
 differs() { ! cmp -s "$1" "$2"; }
 
 test_fit_usage() {
-  fails 2 'where should the run go?' fit example:diag fit.csv
+  fails 2 'no folder for the run is given (-o RUN)' fit example:diag fit.csv
   fails 2 'usage: idm fit PROBLEM DATA... -o RUN' fit -o box/run
   fails 2 'usage: idm fit PROBLEM DATA... -o RUN' fit example:diag -o box/run
   fails 3 "cannot open 'more'" fit example:diag fit.csv more -o box/run
@@ -911,8 +911,8 @@ test_fit_usage() {
   holds "a fit that is refused leaves nothing behind" box_is_empty
 }
 
-# alpha on the scale of its logarithm under a wide prior: over seeds its sd varies from 1.8 to 1,450, so that tables
-# show the median and the interval alone.
+# alpha on the log scale with a wide prior: its sd varies between seeds from 1.8 to 1,450, so tables show only the
+# median and the interval.
 test_heavy_tail() {
   run simulate example:diag -n 20 --seed 1 --set alpha=0.5 -o heavy.csv
   head -8 heavy.csv >few.csv
@@ -921,7 +921,7 @@ test_heavy_tail() {
   succeeds summary heavy
   holds "summary shows no mean and no sd" grep -qE '^alpha +- +- +- +1\.' out
   run check heavy
-  holds "a remark states why" grep -q 'hangs on its few largest draws' out
+  holds "a remark states why" grep -q 'depends on its few largest draws' out
   holds "the report shows no mean and no sd" grep -q 'A dash in place of mean and sd' heavy/report.html
 }
 
@@ -952,7 +952,7 @@ test_fit_results() {
   holds "--stan writes a file a chain" holds_only seed \
     'chain-1.csv chain-2.csv config.yaml report.html run.nc summary.json '
   succeeds score seed fit.csv
-  # An existing run is not overwritten by accident, and leaves nothing when it is on purpose.
+  # An existing run is overwritten only on request, and then completely.
   cp run/run.nc old.nc
   fit -o run
   holds "an existing run ends with 2, not $code" [ "$code" -eq 2 ]
@@ -974,7 +974,7 @@ test_resume() {
     --thin=2 --seed=2 --log-likelihood=none; do
     fails 2 'cannot change it' fit --resume -o run "$option"
   done
-  # Nothing is left to do, whatever became of the log; with --stan there is something to write.
+  # Nothing is left to do, even if the log has changed; with --stan there are files to write.
   cp run/summary.json old.json
   mv fit.csv kept.csv
   succeeds fit --resume -o run
@@ -985,7 +985,7 @@ test_resume() {
   succeeds fit --resume --stan -o part
   holds "--resume --stan writes a file a chain" holds_only part \
     'chain-1.csv chain-2.csv config.yaml report.html run.nc summary.json '
-  # A run without run.nc is not finished; resumed it has the same bytes.
+  # A run without run.nc is unfinished; after --resume it has the same bytes.
   rm -rf part && cp -R run part && rm part/run.nc part/summary.json
   fails 3 "the run in 'part' is not finished: \`idm fit --resume -o part\` goes on" check part
   fails 3 "the run in 'part' is not finished" summary part
@@ -999,7 +999,7 @@ test_resume() {
   cp kept.csv fit.csv
 }
 
-# config.yaml is good from every folder, and run.nc does not depend on where its inputs lie.
+# config.yaml is valid from every folder, and run.nc does not depend on the location of its inputs.
 test_places() {
   holds "config.yaml names the log by its whole path" grep -q "^  data: .*$(pwd -P)/fit.csv" run/config.yaml
   holds "an example has no path" grep -q '^  problem: .*example:diag' run/config.yaml
@@ -1032,26 +1032,26 @@ test_strangers() {
   rm -rf part && cp -R run part && cp seed/summary.json part
   sed -i 's/"request": "...../"request": "00000/' part/summary.json
   fails 3 'part/summary.json: belongs to another run than run.nc' check part
-  # A log that has changed under its name is not fitted again, nor scored.
+  # A log whose content has changed is neither fitted again nor scored.
   rm -rf part && cp -R run part && cp fit.csv kept.csv && echo '1,999,1,declare_healthy,' >>fit.csv
   fails 3 'has changed' fit part/config.yaml -o box/run
   fails 3 'has changed' fit part/config.yaml fit.csv -o box/run
   fails 3 'has changed' score part fit.csv
   succeeds fit part/config.yaml kept.csv -o moved
   cp kept.csv fit.csv
-  # The log may have moved meanwhile.
+  # The log may have been moved.
   rm -rf part && cp -R run part
   sed -i 's/^  data: .*/  data: moved.csv/' part/config.yaml
   holds "the log is elsewhere" differs run/config.yaml part/config.yaml
   succeeds score part fit.csv
-  # Another hand may have written config.yaml: what counts is what it says.
+  # config.yaml may have been edited by another program: its content decides.
   { echo '# the same' && sed 's/^discount: \(.*\)/discount:   "\10"/; s/^  chains: 2/  chains: 2.0/' run/config.yaml; } >part/config.yaml
   holds "it is written in another way" differs run/config.yaml part/config.yaml
   succeeds score part fit.csv
 }
 
-# Preferences: a table beside the log, refused where it is wrong, missing or unread, and kept in the run.
-# Inverse planners that do not go by the likelihood, and the classes that name them.
+# Preferences: a separate table, rejected if it is invalid, missing or unused, and stored in the run. Inverse planners
+# that do not use the likelihood, and the classes that name them.
 test_classes() {
   succeeds simulate example:maintenance -n 60 --steps 10 --set alpha=4 --seed 2 -o soft.csv
   succeeds simulate example:maintenance -n 20 --steps 8 --set planner=deterministic-optimal -o best.csv
@@ -1060,7 +1060,8 @@ test_classes() {
     json 'j["verdict"]["trusted"]'
     succeeds summary class-run
   done
-  # Of states that the log never visits the data tell next to nothing: 3 potentials, and 2 more in each of two states.
+  # The data contain almost no information on states that the log never visits: 3 potentials, and 2 more in each of two
+  # states.
   succeeds simulate example:maintenance -n 5 --steps 1 --set planner=deterministic-optimal -o short.csv
   for inverse in maximum-margin minimum-perturbation regularised-margin; do
     succeeds fit example:maintenance short.csv --set planner=maximum-entropy --free utility --inverse "$inverse" -o short-run --overwrite --json
@@ -1068,7 +1069,7 @@ test_classes() {
   done
   succeeds fit example:maintenance best.csv --class det-irl -o class-run --overwrite --json
   json 'j["certificate"] <= 1e-9 and j["certificate_kind"] == "duality gap" and j["objective"] > 0'
-  # A potential a state, and two more where it is never broken.
+  # One potential per state, and two more in the state that the log never visits, broken.
   json 'j["policy"]["good"]["run"] == 1 and len(j["open_directions"]) == 5'
   succeeds check class-run
   succeeds fit example:maintenance best.csv --class det-dm-il -o class-run --overwrite --json
@@ -1078,9 +1079,9 @@ test_classes() {
   run check class-run
   holds "a rule of one action a state is not what the log does" [ "$code" -eq 1 ]
   succeeds score class-run soft.csv
-  fails 3 'infinite for every rule of one action a state' fit example:maintenance soft.csv --class det-dm-il --divergence kl -o box/run
+  fails 3 'infinite for every deterministic rule' fit example:maintenance soft.csv --class det-dm-il --divergence kl -o box/run
   succeeds fit example:maintenance best.csv --class rs-irl -o class-run --overwrite
-  holds "one model leaves nothing to fear" grep -q 'the agent has one model: the risk level makes no difference' out
+  holds "one model leaves nothing to fear" grep -q 'the agent has one model: the risk level has no effect' out
   # The example of docs/classes.md.
   succeeds convert example:maintenance wary.yaml --set planner=cvar-robust --set alpha=0 --set risk_level=0.25 --set start=[0.4,0.3,0.3]
   printf 'models: {uniform: 0.5}\nfree: {utility: {entries: [run.worn]}, risk_level: {}}\n' >> wary.yaml
@@ -1096,22 +1097,22 @@ test_classes() {
   json 'j["certificate"] <= 1e-6 and j["certificate_kind"] == "optimality gap" and j["objective"] > 1 and j["verdict"]["trusted"]'
   succeeds check class-run
   succeeds simulate example:tiger -n 30 --steps 20 --set alpha=4 --seed 2 -o unsure.csv
-  fails 3 "'maximum-margin' needs one action a belief" fit example:tiger unsure.csv --class det-po-irl -o box/run
+  fails 3 "'maximum-margin' needs one action per belief" fit example:tiger unsure.csv --class det-po-irl -o box/run
   fails 3 "whose actions vary use --class me-irl" fit example:maintenance soft.csv --class det-irl -o box/run
-  fails 3 'is of problems whose states are observed' fit example:diag soft.csv --class me-irl -o box/run
+  fails 3 'needs observed states' fit example:diag soft.csv --class me-irl -o box/run
   fails 2 "the class 'irl' is not known" fit example:maintenance soft.csv --class irl -o box/run
-  fails 2 'leave --inverse and --free out' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
-  fails 2 "--class me-irl decides 'planner'" fit example:maintenance soft.csv --class me-irl --set planner=rational -o box/run
-  fails 2 "--class rs-irl decides 'alpha'" fit example:maintenance best.csv --class rs-irl --set agent.alpha=1 -o box/run
-  fails 2 "decides 'choice'" fit example:maintenance soft.csv --class all --set choice=best
-  # What the planner of the class reads counts, not what that of the file reads.
+  fails 2 'leave out --inverse and --free' fit example:maintenance soft.csv --class ibrc --free alpha -o box/run
+  fails 2 "--class me-irl determines 'planner'" fit example:maintenance soft.csv --class me-irl --set planner=rational -o box/run
+  fails 2 "--class rs-irl determines 'alpha'" fit example:maintenance best.csv --class rs-irl --set agent.alpha=1 -o box/run
+  fails 2 "determines 'choice'" fit example:maintenance soft.csv --class all --set choice=best
+  # The keys that the planner of the class reads decide, not those of the planner in the file.
   succeeds fit example:maintenance soft.csv --class stoc-irl --set temperature=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
-  holds "no note on a temperature that counts" is_absent 'makes nothing of it' err
+  holds "no note on a temperature that counts" is_absent 'no effect with planner' err
   succeeds fit example:maintenance soft.csv --class stoc-irl --set alpha=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
-  holds "a note on an alpha that does not" says "--set alpha: the planner 'boltzmann-exploratory' makes nothing of it"
+  holds "a note on an alpha that does not" says "--set alpha: no effect with planner 'boltzmann-exploratory'"
   succeeds fit example:maintenance soft.csv --free alpha --inverse map --draws 5 --thin 2 -o class-run --overwrite
-  holds "a note on options that map does not read" says "'map' does not read --draws, --thin"
-  fails 2 "--norm says nothing to 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
+  holds "a note on options that map does not read" says "'map' does not use --draws, --thin"
+  fails 2 "--norm has no effect with inverse planner 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
   succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
   succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
   json 'len(j["classes"]) == 14 and all(("log_loss" in c) != ("why_not" in c) for c in j["classes"])'
@@ -1122,24 +1123,24 @@ test_classes() {
   fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
   fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run
   holds "nothing is left behind" box_is_empty
-  # Answers by the likelihood have an objective, a certificate and a policy as well, also when they are read again.
+  # Answers by the likelihood also have an objective, a certificate and a policy, including when they are read again.
   succeeds fit example:maintenance soft.csv --free alpha --chains 2 --draws 200 --warmup 200 -o class-run --overwrite --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.2 and j["objective_kind"] == "-log-likelihood"'
   json 'near(j["objective"], j["projection"]["log_loss"] * j["projection"]["decisions"], 1e-6)'
   json 'near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
   succeeds summary class-run --json
   json 'j["certificate_kind"] == "R-hat" and near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
-  # What a run found as a page, wherever it is to stand.
+  # Results of a run as a page, for any location.
   succeeds report class-run -o page.html
   holds "a page is whole" grep -q '</html>' page.html
   holds "and has the answer's figures" grep -q '<svg' page.html
   fails 3 "'nowhere' is not the folder of a run" report nowhere -o none.html
   holds "of nothing there is no page" [ ! -e none.html ]
-  # Two agents of one problem: what they want and what they do.
+  # Two agents of one problem: their utilities and their policies.
   succeeds compare example:maintenance class-run --json
   json 'near(j["canonical_distance"], 0, 1e-7) and j["kl"]["first_second"] > 0.01 and j["kl"]["second_first"] > 0.01'
   succeeds compare class-run class-run
-  holds "nobody is away from themselves" shows 'canonical distance 0 (0: the same'
+  holds "nobody is away from themselves" shows 'canonical distance 0 (0: equal up to'
   holds "nor in what they do" shows 'KL(first || second) 0, '
   succeeds compare example:diag example:diag
   holds "hidden states have no policy by state" shows 'none by state'
@@ -1149,10 +1150,10 @@ test_classes() {
   json 'len(j["classes"]) == 14 and all(c["ticks"]["tau_env"] for c in j["classes"])'
   succeeds list classes --proposition
   holds "both sides of the proposition agree" grep -qE 'differ by at most [0-9.]+e-1[0-9]' out
-  fails 2 '--proposition is for classes' list planners --proposition
+  fails 2 '--proposition applies to classes only' list planners --proposition
 }
 
-# A family of environments: each is planned for, simulated and scored by its name.
+# A family of environments: planning, simulation and scoring by name.
 test_environments() {
   {
     cat "$examples/maintenance.yaml"
@@ -1162,8 +1163,8 @@ test_environments() {
   holds "simulate writes where it was" grep -q ',rough$' rough.csv
   succeeds simulate family.yaml -n 5 --steps 4 --set environment=new -o new.csv
   succeeds score family.yaml rough.csv --set environment=rough
-  fails 3 "the log is of the environment 'rough', and the problem is in its own" score family.yaml rough.csv
-  fails 3 "the log is of several environments" score family.yaml rough.csv new.csv
+  fails 3 "the log is of the environment 'rough', but the problem is in its own" score family.yaml rough.csv
+  fails 3 "the log has several environments" score family.yaml rough.csv new.csv
   succeeds score family.yaml rough.csv new.csv --set environment=new --where environment=new
   fails 2 "there is no environment 'calm'; expected one of rough, new" solve family.yaml --set environment=calm
   sed 's/,rough$/,calm/' rough.csv >odd.csv
@@ -1198,7 +1199,7 @@ YAML
   set -- fit walk.yaml walk.csv --free utility
   fails 3 "'preference' needs preferences between trajectories; expected --preferences FILE" "$@" --inverse preference -o box/run
   fails 3 "'preference-bayes' needs preferences" "$@" --inverse preference-bayes -o box/run
-  fails 2 "--preferences says nothing to 'bayes'" "$@" --preferences prefer.csv -o box/run
+  fails 2 "--preferences has no effect with inverse planner 'bayes'" "$@" --preferences prefer.csv -o box/run
   fails 2 'leave out --by, --each' "$@" --inverse preference --preferences prefer.csv --each agent -o box/run
   fails 3 'none.csv' "$@" --inverse preference --preferences none.csv -o box/run
   printf 'worse,better\n1,2\n1,13\n' >unknown.csv
@@ -1213,7 +1214,7 @@ YAML
   holds "nothing is left behind" box_is_empty
   succeeds "$@" --inverse preference --preferences prefer.csv -o mode --json
   json 'j["certificate_kind"] == "gradient norm" and j["certificate"] <= 1e-9 and len(j["open_directions"]) >= 1'
-  holds "a circle is noted" says 'preferences go in a circle, as in 1 over 3 over 2 over 1'
+  holds "a circle is noted" says 'preferences form a cycle, as in 1 over 3 over 2 over 1'
   gzip -k prefer.csv
   succeeds "$@" --inverse preference-bayes --preferences prefer.csv.gz --chains 2 --draws 2000 --warmup 300 -o drawn
   holds "the posterior's centre behaves" shows "the behaviour at the posterior's centre"
@@ -1221,19 +1222,19 @@ YAML
   succeeds check drawn mode
   succeeds summary drawn --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.01 and j["verdict"]["trusted"]'
-  # Of simulated logs preferences are simulated too; a run's are as many as it had.
+  # For simulated logs, preferences are simulated too; for a run, as many as it had.
   succeeds recover walk.yaml --free utility --inverse preference-bayes -n 10 --steps 5 --pairs 20 --replications 2 --json
   json 'len(j) == 6 and all(0 <= x["coverage_90"] <= 1 for x in j.values())'
   succeeds recover drawn --replications 1 --json
-  fails 2 "--pairs says nothing to 'bayes'" sbc walk.yaml --free utility --pairs 20 --replications 2
+  fails 2 "--pairs has no effect with 'bayes'" sbc walk.yaml --free utility --pairs 20 --replications 2
   fails 3 'expected two or more' recover walk.yaml --free utility --inverse preference-bayes -n 1 --replications 1
-  # Without a prior nothing holds what preferences leave open: the draws are not to be trusted.
+  # Without a prior, directions that preferences do not determine are unbounded: the draws are not trusted.
   succeeds fit walk.yaml walk.csv --free '{utility: {prior: flat}}' --inverse preference-bayes --preferences prefer.csv \
     --chains 2 --draws 50 --warmup 50 -o improper
   run check improper
   holds "an improper posterior ends with 1, not $code" [ "$code" -eq 1 ]
   holds "and says why" shows 'FAILS: improper: the prior is flat'
-  # The run goes by what the table held.
+  # The run uses the stored content of the table.
   holds "config.yaml names the table" grep -q '^  preferences: ".*/prefer.csv.gz"' drawn/config.yaml
   succeeds fit drawn/config.yaml -o again
   holds "the same draws again" cmp -s drawn/run.nc again/run.nc
@@ -1243,7 +1244,7 @@ YAML
   fails 2 'which has no preferences' fit --resume --stan -o run --preferences prefer.csv
 }
 
-# Utilities from columns of the log: a simulation by the run needs numbers instead.
+# Utilities from columns of the log: a simulation from the run needs numbers instead.
 test_columns_run() {
   cat >beads.csv <<'CSV'
 subject,run,trial,step,action,obs,draw_cost,reward_high,reward_low,reward_wrong
@@ -1262,15 +1263,15 @@ CSV
   set -- "$@" --set utility.bet_low.low=10
   succeeds "$@"
   holds "simulate gives rows" [ "$(rows out)" -gt 5 ]
-  fails 2 '--set does not change what a run has inferred' "$@" --set alpha=1
-  fails 2 '--set does not change what a run has inferred' "$@" --set utility.draw=-0.2
-  fails 2 '--set does not change what a run has inferred' simulate columns -n 5 --set utility.draw=-draw_cost
+  fails 2 '--set cannot change the parameters of a run' "$@" --set alpha=1
+  fails 2 '--set cannot change the parameters of a run' "$@" --set utility.draw=-0.2
+  fails 2 '--set cannot change the parameters of a run' simulate columns -n 5 --set utility.draw=-draw_cost
   fails 2 'names no action' simulate columns -n 5 --set utility.fly=1
-  fails 2 '--set does not change what a run has inferred' simulate run -n 5 --set utility.monitor=1
-  fails 2 '--set does not change' score columns beads.csv --set utility.draw=-0.1
+  fails 2 '--set cannot change the parameters of a run' simulate run -n 5 --set utility.monitor=1
+  fails 2 '--set cannot change' score columns beads.csv --set utility.draw=-0.1
 }
 
-# What a run inferred, in a file of its own and in the environment of another problem.
+# Inferred parameters, in a separate file and in the environment of another problem.
 test_transfer() {
   cat >walk.yaml <<'YAML'
 name: walk
@@ -1311,9 +1312,9 @@ YAML
   cp out walk.json
   succeeds solve drawn.yaml --json
   json 'near(j["value"], json.load(open("walk.json"))["value"], 1e-9)'
-  fails 2 'no file to write to' convert walk-run
+  fails 2 'no output file is given' convert walk-run
   fails 2 'both given' convert walk-run box/a.yaml -o box/b.yaml
-  fails 2 '--draw is of a run' convert walk.yaml box/a.yaml --draw 1
+  fails 2 '--draw applies to a run' convert walk.yaml box/a.yaml --draw 1
   cat >soft_values.py <<'PYTHON'
 import math, re
 def at(path):
@@ -1325,7 +1326,7 @@ def at(path):
         v = [0.5 * math.log(sum(0.5 * math.exp(x / 0.5) for x in row)) for row in q]
     return v[:1]
 PYTHON
-  # Elsewhere: by iteration of the soft Bellman equation, from the utilities of fitted.yaml.
+  # In another environment: by iteration of the soft Bellman equation, from the utilities of fitted.yaml.
   succeeds solve walk-run --problem wind.yaml --json
   holds "which is noted" says 'dynamics, start and endings are those of wind.yaml'
   json 'near(j["at"], [[1, 0, 0]]) and near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
@@ -1347,16 +1348,16 @@ PYTHON
   for command in solve simulate; do
     fails 3 "other.yaml: state 2 of the other problem is 'x'; expected 'b'" $command walk-run --problem other.yaml
   done
-  fails 2 "--problem gives a run another environment" solve walk.yaml --problem wind.yaml
-  fails 2 "--problem gives a run another environment" score walk.yaml walk.csv --problem wind.yaml
+  fails 2 "--problem changes the environment of a run" solve walk.yaml --problem wind.yaml
+  fails 2 "--problem changes the environment of a run" score walk.yaml walk.csv --problem wind.yaml
   succeeds solve walk-run --set environment=far --json
   json 'near(j["at"], [[1, 0, 0]])'
   succeeds solve walk-run --set start=b --json
   json 'near(j["at"], [[0, 1, 0]])'
-  fails 2 'other dynamics come from --problem' solve walk-run --set transition.left=identity
+  fails 2 'use --problem OTHER.yaml for other dynamics' solve walk-run --set transition.left=identity
 }
 
-# Terminal states, and weights of features, from the file to what was inferred.
+# Terminal states and weights of features, from the file to the inferred values.
 test_features() {
   printf 'state,wet,far\na,1,0\nb,0.5,1\nc,0,2\n' >cells.csv
   cat >cells.yaml <<'YAML'
@@ -1386,7 +1387,7 @@ YAML
   succeeds convert cells-run -o fitted-cells.yaml
   succeeds solve fitted-cells.yaml --json
   json 'all(near(v["value"], json.load(open("cells.json"))["states"][s]["value"], 1e-9) for s, v in j["states"].items())'
-  # Features of one entry each are utilities by themselves.
+  # Features with one entry each are equivalent to utilities.
   succeeds fit cells.yaml cells-log.csv --class me-irl -o cells-me --json
   json 'j["certificate"] <= j["certificate_limit"] and set(j["posterior"]) == {"utility[wet]", "utility[far]"}'
   {
@@ -1404,19 +1405,19 @@ YAML
   succeeds fit single.yaml cells-log.csv --class me-irl -o single-me --json
   json 'all(near(v["mean"], json.load(open("entries.json"))["posterior"][k]["mean"], 1e-6) for k, v in j["posterior"].items())'
   json 'near(j["objective"], json.load(open("entries.json"))["objective"], 1e-9) and len(j["posterior"]) == 3'
-  # Without a price weights are finite where other actions are seen too, though not every one in every state.
+  # Without a cost, weights are finite if other actions are observed too, though not every action in every state.
   printf 'trajectory,state,action\n' >seen.csv
   cp seen.csv greedy.csv
   printf '1,%s\n' a,right b,right c,left b,left a,right b,right c,right goal, >>seen.csv
   printf '1,%s\n' a,right b,right c,right goal, >>greedy.csv
   succeeds fit cells.yaml seen.csv --class me-irl --lambda inf -o cells-inf --json
   json 'j["certificate"] <= j["certificate_limit"]'
-  fails 3 "with --lambda inf utilities grow without end" fit cells.yaml greedy.csv --class me-irl --lambda inf -o box/inf
+  fails 3 "with --lambda inf utilities grow without bound" fit cells.yaml greedy.csv --class me-irl --lambda inf -o box/inf
   printf 'trajectory,state,action\n1,c,right\n1,goal,left\n1,goal,left\n' >stay.csv
   fails 3 "stay.csv:3: the trajectory goes on after it came to 'goal'" score cells.yaml stay.csv
 }
 
-# damaged FILE WORDS ARGUMENTS...: with that file of a run damaged, the command ends with 3.
+# damaged FILE WORDS ARGUMENTS...: if this file of a run is damaged, the command exits with 3.
 damaged() {
   file=$1 words=$2
   shift 2
@@ -1457,7 +1458,7 @@ open("damaged/run.nc", "wb").write(b)'
   damaged checkpoint 'is cut short' fit --resume -o damaged
   head -c 2000 run/run.nc >damaged/checkpoint
   damaged checkpoint 'is no checkpoint' fit --resume -o damaged
-  # A posterior of other numbers than the problem's free ones.
+  # A posterior whose numbers are not the free numbers of the problem.
   sed -i 's/^  alpha: {/  eta: {/' damaged/config.yaml
   fails 3 '' score damaged fit.csv
 }
@@ -1470,14 +1471,14 @@ test_check() {
   json 'j["trusted"] is True and j["failures"] == [] and j["misfits"] == [] and len(j["remarks"]) > 0'
   json 'all(c["why"] for c in j["checks"] if c["outcome"] == "not run")'
   json 'j["checks"] == json.load(open("good/summary.json"))["checks"]'
-  # Few patients leave the test itself uncertain, on which alpha depends; that is no failure.
+  # With few patients, the accuracy of the test is uncertain, and alpha depends on it; this is not a failure.
   json '{c["name"] for c in j["checks"] if c["outcome"] not in ("passed", "not run")} <= {"depends-on-dynamics"}'
   json 'json.load(open("good/summary.json"))["verdict"]["depends_on_dynamics"] is any(c["name"] == "depends-on-dynamics" and c["outcome"] == "remark" for c in j["checks"])'
   json '[c["outcome"] for c in j["checks"] if c["name"] == "environment"] == ["passed"]'
   succeeds check good
   holds "the checks that ran are listed" grep -q '^r-hat  *passed  *[01][.0-9]* (<= 1\.01)' out
   holds "and those that did not, with the reason" grep -q '^ridge  *not run  *needs .*two free numbers' out
-  # Draws do not depend on the checks; what is left out is unchecked, and no promise.
+  # Draws do not depend on the checks. Checks left out are reported as unchecked, and guarantee nothing.
   succeeds fit example:diag fit.csv --free alpha --threads 2 --checks none -o unchecked
   holds "what is left out is listed" grep -q '^- unchecked: identification, ' out
   holds "and the verdict is no promise" grep -q '^verdict: unchecked: nothing fails, but checks were left out' out
@@ -1490,7 +1491,7 @@ test_check() {
   succeeds summary unchecked --json
   json 'j["posterior"]["alpha"]["mean"] == json.load(open("all.json"))["posterior"]["alpha"]["mean"]'
   fails 2 "expected fast, full or none" fit example:diag fit.csv --free alpha --checks some -o box/run
-  # A run of an older version has no such list.
+  # A run of an older version does not have this list.
   cp -r good older
   python3 - <<'PYTHON'
 import json
@@ -1501,11 +1502,11 @@ PYTHON
   succeeds check older
   holds "an older run opens, and lists nothing as run" grep -q '^r-hat  *not recorded' out
   holds "with its verdict" grep -q '^verdict: the draws can be trusted' out
-  # A neutral agent has no beta to find: under the paper's flat prior the tail is open.
+  # beta of a neutral agent is not identified: under the paper's flat prior its tail is improper.
   succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
   holds "the paper's scheme is noted" says 'note: --sampler paper'
-  holds "its length too" says 'one chain of 100 + 1000 draws of 10 steps unless asked otherwise'
-  holds "KL is over histories that repeat" grep -q 'KL to the empirical policy .* over the [0-9]* decisions whose history repeats' out
+  holds "its length too" says 'by default one chain of 100 + 1000 draws of 10 steps'
+  holds "KL is over histories that repeat" grep -q 'KL to the empirical policy .* over the [0-9]* decisions with repeated histories' out
   run check paper
   holds "check ends with 1, not $code" [ "$code" -eq 1 ]
   holds "the open tail is named" grep -q '^FAILS: nothing bounds beta above' out
@@ -1514,7 +1515,7 @@ PYTHON
   json 'j["trusted"] is False and any("improper" in f for f in j["failures"])'
 }
 
-# The model's half of the verdict: the draws of a model may be sound, and the model not.
+# The verdict on the model: draws may be sound while the model does not fit.
 test_model_half() {
   cat >arms.yaml <<'EOF'
 states: [left_good, right_good]
@@ -1536,7 +1537,7 @@ for agent in range(8):
         print("a%d,%d,%s,%s" % (agent, agent, draw.choice(["left", "right"]), draw.choice(["win", "loss"])))' >coin.csv
   succeeds fit arms.yaml coin.csv --free alpha,beta -o coin
   holds "what cannot matter is noted before the fit" eval "head -1 err | grep -q 'beta cannot matter here: .* one model'"
-  holds "chance stands beside the log-loss" grep -q "log-loss .* (chance 0.6931, the actions' own rates 0.69" out
+  holds "chance stands beside the log-loss" grep -q "log-loss .* (chance 0.6931, action frequencies 0.69" out
   run check coin
   holds "check of a coin ends with 1, not $code" [ "$code" -eq 1 ]
   holds "the model is no better than chance" grep -q '^MODEL: no better than chance' out
@@ -1550,7 +1551,7 @@ for agent in range(8):
 }
 
 test_score_run() {
-  # A point scores as the problem does with its number.
+  # The score of a point estimate equals that of the problem with its number.
   succeeds fit example:diag fit.csv --free alpha --inverse map -o point --json
   json 'j["chains"] == 1 and j["draws"] == 1 and j["posterior"]["alpha"]["sd"] is None'
   alpha=$(python3 -c 'import json; print(repr(json.load(open("point/summary.json"))["posterior"]["alpha"]["mean"]))')
@@ -1571,8 +1572,8 @@ test_score_run() {
   done <alphas
   succeeds score draws one_trial.csv --json
   json 'near(j["log_likelihood"], math.log(sum(math.exp(float(x)) for x in open("by_hand")) / 3), 1e-7)'
-  fails 2 '--set does not change' score draws one_trial.csv --set alpha=1
-  fails 2 '--set does not change' simulate draws -n 1 --set alpha=1
+  fails 2 '--set cannot change' score draws one_trial.csv --set alpha=1
+  fails 2 '--set cannot change' simulate draws -n 1 --set alpha=1
   test_history
   succeeds simulate run -n 20 --seed 3 -o drawn.csv
   succeeds simulate run -n 20 --seed 3
@@ -1581,8 +1582,8 @@ test_score_run() {
   json 'j["trajectories"] == 20'
 }
 
-# Rows that --where leaves out as history: with a point, the log-likelihood of late decisions is that of the whole less
-# that of the early ones. Without history, beliefs start anew and it is another.
+# Rows that --where leaves out are kept as history: for a point estimate, the log-likelihood of late decisions is that
+# of all decisions less that of early ones. Without history, beliefs restart and the value differs.
 test_history() {
   for subject in point example:diag; do
     succeeds score $subject fit.csv --json
@@ -1603,7 +1604,7 @@ test_history() {
   fails 2 'expected files, not standard input' score example:diag - --where 'step>1' --history keep
 }
 
-# What simulate writes, score reads with the same file; a run stands where a problem does.
+# score reads the output of simulate with the same file; a run can replace a problem.
 test_round_trips() {
   for example in $("$IDM_PROGRAM" list examples --json | sed -n 's/.*"name": "\(.*\)".*/\1/p'); do
     set --
@@ -1646,7 +1647,7 @@ test_round_trips() {
   fails 2 'named twice' check run run
 }
 
-# Every row of --trials, and its sum.
+# Every row of --trials, and the sum.
 test_trials() {
   succeeds score example:diag fit.csv --json --trials trials.csv
   json 'near(sum(float(r["log_likelihood"]) for r in rows("trials.csv")), j["log_likelihood"], 1e-6)'
@@ -1658,7 +1659,7 @@ test_trials() {
   fails 2 'is read' score example:diag fit.csv --trials fit.csv
 }
 
-# Single cases: every step as JSON and CSV, lists, one trajectory, a run with its intervals.
+# Single cases: every step as JSON and CSV, lists, one trajectory, a run with intervals.
 test_explain() {
   succeeds explain example:diag fit.csv --json -o explained.csv
   json 'sum(len(t["steps"]) for t in j["trajectories"]) == len(rows("fit.csv")) == len(rows("explained.csv"))'
@@ -1690,7 +1691,7 @@ test_explain() {
     holds "$command is done all the same" [ "$code" -eq 0 ]
   done
   succeeds explain example:diag fit.csv --trajectory 2
-  holds "a trajectory is shown" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "what a rational agent does" out'
+  holds "a trajectory is shown" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "rational actions" out'
   succeeds explain example:diag fit.csv --due monitor --top 3
   holds "lists are shown" eval 'grep -q "^most surprising" out && grep -q "would have done it earlier" out'
   succeeds simulate example:diag --set planner=deterministic-optimal --set evaluate=lookahead -n 30 --seed 2 -o best.csv
@@ -1699,7 +1700,7 @@ test_explain() {
   succeeds explain example:diag fit.csv -o -
   holds "CSV on standard output" eval 'head -1 out | grep -q "^agent,trajectory,step,line,action,observation,surprise"'
   fails 2 "no trajectory 'x'" explain example:diag fit.csv --trajectory x
-  fails 2 "no action of the problem" explain example:diag fit.csv --due cure
+  fails 2 "not an action of the problem" explain example:diag fit.csv --due cure
   fails 2 'not standard output' explain example:diag fit.csv --json -o -
   fails 2 'is read' explain example:diag fit.csv -o fit.csv
 }
@@ -1725,8 +1726,8 @@ test_fit_system() {
 
 # --- audit ----------------------------------------------------------------------------------------
 
-# aligned FILE: the numbers of every group of an audit's first table end below their heading, counted in the columns
-# of a terminal.
+# aligned FILE: in the first table of an audit, the numbers of every group are right-aligned with their heading, counted
+# in columns of a terminal.
 aligned() {
   python3 - "$1" <<'PYTHON'
 import itertools, sys, unicodedata
@@ -1761,7 +1762,7 @@ test_audit() {
     sed 's/,a,/,1,/; s/,b,/,1.0,/' groups.csv >numbers.csv
     succeeds audit example:diag numbers.csv --by site $few --json -o box/numbers
     json 'set(j["groups"]) == {"1", "1.0", "all"}'
-    holds "labels that are one number are told" says "'1' and '1.0' are one number and two labels"
+    holds "labels that are one number are told" says "'1' and '1.0' are equal as numbers but are different labels"
     rm -r box/numbers
     succeeds audit box/audit/config.yaml --json -o box/again
     holds "config.yaml makes the same audit again" \
@@ -1802,17 +1803,17 @@ test_audit() {
     fails 2 'which groups?' audit example:diag groups.csv $few -o box/audit
     fails 2 'exclude each other' audit example:diag groups.csv --by site --group 'AGE>75' $few -o box/audit
     fails 3 'sitt' audit example:diag groups.csv --by sitt $few -o box/audit
-    fails 3 'nothing to compare' audit example:diag groups.csv --by one $few -o box/audit
-    fails 3 "no trajectory meets 'AGE>200'" audit example:diag groups.csv --group 'AGE>200' $few -o box/audit
-    fails 3 "every trajectory meets 'AGE>2'" audit example:diag groups.csv --group 'AGE>2' $few -o box/audit
+    fails 3 'at least two groups' audit example:diag groups.csv --by one $few -o box/audit
+    fails 3 "no trajectory satisfies 'AGE>200'" audit example:diag groups.csv --group 'AGE>200' $few -o box/audit
+    fails 3 "every trajectory satisfies 'AGE>2'" audit example:diag groups.csv --group 'AGE>2' $few -o box/audit
     fails 3 'varies within trajectory' audit example:diag groups.csv --by action $few -o box/audit
     fails 2 'expected partial, none or holm' audit example:diag groups.csv --by site --pool half $few -o box/audit
   }
   holds "audits that fail leave nothing" box_is_empty
 }
 
-# Dynamics that were learnt from the log of the decisions are drawn with them; of another log each of some draws is given,
-# and a number that depends on them has no interval anywhere.
+# Dynamics learnt from the log of the decisions are sampled jointly with them. Those of another log are fixed at each of
+# some draws, and a number that depends on them has no interval.
 test_learnt_dynamics() {
   cat >learning.yaml <<'YAML'
 states: [healthy, diseased]
@@ -1860,7 +1861,7 @@ YAML
   rm -r box/dynamics
 }
 
-# An agent that learns from rewards: simulated, fitted back, and refused where its log has gaps.
+# An agent that learns from rewards: simulated, fitted, and rejected if its log has gaps.
 test_learner() {
   cat >learner.yaml <<'YAML'
 states: [left, right]
@@ -1886,7 +1887,7 @@ YAML
   succeeds score learner.yaml learner.csv --set asymmetry=error --set fictive=true
 }
 
-# Missed responses: every reader counts the same decisions, and logs that are simulated like theirs miss the same ones.
+# Missed responses: every reader counts the same decisions, and simulated logs miss the same ones.
 test_missed() {
   cat >ward.yaml <<'YAML'
 states: [well, ill]
@@ -1941,7 +1942,7 @@ YAML
   fails 3 "idm: undefined.yaml:11:18: data.missed: 'wait' is an action" score undefined.yaml missed.csv
 }
 
-# Each network simulates a log and is fitted to it.
+# Each network simulates a log, and is fitted to it.
 test_networks() {
   cat >network.yaml <<'YAML'
 states: [a, b]
@@ -2027,7 +2028,7 @@ test_fits() {
 
 # --- people: fit --by, --model, --each ------------------------------------------------------------
 
-# A log of four people, two of them on a drug; wait.csv is the same with somebody who had no choice.
+# A log of four people, two of them on a drug. wait.csv is the same with a person who had no choice.
 make_people() {
   run simulate example:diag -n 24 --seed 5 --set alpha=1 -o people0.csv
   awk -F, -v OFS=, 'NR == 1 { print $0, "drug", "age", "same"; next }
@@ -2089,22 +2090,23 @@ test_people() {
   json 'j["log_likelihood"] > -1.2 * j["decisions"] and len(j["agents"]) == 4'
   succeeds score people people.csv --where 'step>1' --where 'agent!=p2' --history keep --json
   json 'sorted(j["agents"]) == ["p0", "p1", "p3"] and j["log_likelihood"] < 0'
-  fails 2 'the run is of people (--by), and recover draws one vector per log' recover people -o box/study
+  fails 2 'the run is of people (--by), and recover draws one parameter vector per log' recover people -o box/study
   fails 2 'the number of trajectories per person' sbc people -n 5 -o box/study
   holds "a campaign that is refused leaves nothing behind" box_is_empty
   sed 's/^p2,/q2,/' people.csv >strangers.csv
-  fails 3 "'q2' (by 'agent') is nobody whom the run knows" score people strangers.csv
+  fails 3 "the run has no person 'q2' (by 'agent')" score people strangers.csv
   fails 3 'the draws are of people' solve people
   succeeds fit --resume -o people
   holds "people who are done have nothing to go on with" says 'there is nothing to resume'
   # shellcheck disable=SC2086 # several options
   run fit example:diag wait.csv --each agent $small -o each --json
-  json '"nothing was decided" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
+  json '"there are no decisions" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
   json 'j["people"]["p2"]["log_alpha"]["contraction"] < 1 and not j["verdict"]["trusted"]'
-  fails 2 'the run is of people (--each), and recover draws one vector per log' recover each -o box/study
-  # Of wait.csv one row is no decision.
+  fails 2 'the run is of people (--each), and recover draws one parameter vector per log' recover each -o box/study
+  # One row of wait.csv is not a decision.
   page_agrees each
-  # Everybody is explained by their own numbers, whatever column they go by: two trajectories of a log without agents.
+  # Every person is explained by their own numbers, whichever column identifies people: two trajectories of a log
+  # without agents.
   run simulate example:diag -n 1 --steps 40 --seed 1 --set alpha=0.5 --set utility.monitor=5 -o careful.csv
   run simulate example:diag -n 40 --steps 1 --seed 2 --set alpha=60 -o careless.csv
   awk -F, -v OFS=, 'NR == 1 { print "site", $0; next } FNR > 1 { print FILENAME, $1, FILENAME $2, $3, $4, $5 }' \
@@ -2129,26 +2131,26 @@ test_people() {
 
 # --- signals --------------------------------------------------------------------------------------
 
-# begin ARGUMENTS...: the program in the background, its number in $process.
+# begin ARGUMENTS...: start the program in the background, with its process id in $process.
 begin() {
   ran=$*
   "$IDM_PROGRAM" "$@" >out 2>err </dev/null &
   process=$!
 }
 
-# await FILE: until it is there, or the program has ended.
+# await FILE: wait until it exists or the program has ended.
 await() {
   while [ ! -e "$1" ] && kill -0 "$process" 2>/dev/null; do sleep 0.05; done
 }
 
-# finish: the program's exit code in $code.
+# finish: wait for the program; its exit code is in $code.
 finish() {
   code=0
   wait "$process" 2>/dev/null || code=$?
 }
 
-# Killed after the first checkpoint, interrupted once resumed: in the end the same bytes as a run
-# that nothing disturbed.
+# Killed after the first checkpoint and interrupted once after --resume: the final bytes are those of an undisturbed
+# run.
 test_signals() {
   draws=2500
   if grep -q __asan_init "$IDM_PROGRAM"; then draws=500; fi
@@ -2196,7 +2198,7 @@ test_signals() {
   fails 3 'foreign/checkpoint: the checkpoint belongs to another request' fit --resume -o foreign
 }
 
-# People, interrupted and gone on with.
+# People, interrupted and resumed.
 test_people_signals() {
   for how in by each; do
     long="example:diag people.csv --$how agent --free alpha --chains 2 --threads 1 --warmup 200 --draws 600"
@@ -2216,7 +2218,7 @@ test_people_signals() {
   done
 }
 
-# timeout signals its child and then the group that the child is in; one wish to stop, though.
+# timeout signals its child and then the child's process group; this counts as one request to stop.
 test_timeout() {
   set -- fit example:diag fit.csv --free beta --chains 1 --threads 1 --warmup 10 --log-likelihood none
   ran=$*
@@ -2233,13 +2235,13 @@ test_timeout() {
     run check "timed$signal"
     holds "what the data say was not looked at" grep -q '^FAILS: the fit was interrupted' out
   done
-  # A plan that would not end today is given up, at the file's own numbers too.
+  # A plan that would take too long is stopped, also at the file's own numbers.
   code=0
   timeout -k 60 --preserve-status -s TERM $seconds "$IDM_PROGRAM" fit example:diag fit.csv --set planner=point-based \
     --set discount=0.9999999 --set lapse=0.1 --set gap=1e-6 --free lapse -o endless >out 2>err </dev/null || code=$?
   holds "a fit that plans without end ends with 1 under timeout, not $code" [ "$code" -eq 1 ]
   holds "there was nothing to keep" says 'nothing is written'
-  # A draw of very many steps is given up, and two signals at once are one wish.
+  # A draw with very many steps is stopped, and two simultaneous signals are one request.
   begin "$@" --thin 1000000 -o ended
   await ended/config.yaml
   sleep 1
@@ -2247,7 +2249,7 @@ test_timeout() {
   kill -INT "$process"
   finish
   holds "a draw that takes minutes is given up, with 1, not $code" [ "$code" -eq 1 ]
-  # Too early to say how long it takes.
+  # Too early for an estimate of the remaining time.
   python3 - $seconds "$IDM_PROGRAM" "$@" --draws 1000000 --thin 10 -o shown <<'PYTHON' >out 2>err
 import pty, sys
 pty.spawn(["timeout", "--foreground"] + sys.argv[1:])
@@ -2255,9 +2257,9 @@ PYTHON
   holds "a bar that has just begun does not guess" grep -q ' 0 % .* ? s left' out
 }
 
-# --- nothing is lost ------------------------------------------------------------------------------
+# --- preservation of files ------------------------------------------------------------------------
 
-# What lies in a folder and is not ours stays, and so does whatever is read.
+# Foreign files in a folder are kept, and so are files that are being read.
 test_outputs() {
   few='--free alpha --chains 2 --draws 60 --warmup 40 --threads 1'
   mkdir mine && echo mine >mine/config.yaml
@@ -2279,12 +2281,12 @@ test_outputs() {
   fails 5 'it is read-only' simulate example:diag -n 1 -o kept.csv
   chmod u+w kept.csv
   holds "what is read stays" same fit.csv kept.csv
-  # A link stays a link.
+  # A link remains a link.
   succeeds simulate example:diag -n 3 -o mine/link.csv
   holds "what a link leads to is replaced" differs fit.csv kept.csv
   holds "the link stays" [ -L mine/link.csv ]
   cp kept.csv fit.csv
-  # A name that config.yaml could not hold.
+  # A name that config.yaml cannot represent.
   odd=$(printf 'caf\351')
   cp fit.csv "$odd.csv" && cp diag.POMDP "$odd.POMDP"
   fails 2 "'caf?.csv' is not UTF-8" fit example:diag "$odd.csv" --free alpha -o box/run
@@ -2295,7 +2297,7 @@ test_outputs() {
   succeeds fit example:diag fit.csv $few -o "$odd"
 }
 
-# ends SIGNAL: the program is asked to stop while it overwrites a run, which stays as it was.
+# ends SIGNAL: the program is stopped while it overwrites a run, which stays unchanged.
 ends() {
   # shellcheck disable=SC2086 # several options
   begin fit $long --draws $draws --log-likelihood none --seed 3 -o kept --overwrite
@@ -2310,14 +2312,14 @@ ends() {
   holds "SIG$1 leaves the old run as it was" same out verdict
 }
 
-# A run that is being overwritten is the old one until the new one is whole.
+# A run that is being overwritten stays the old one until the new one is complete.
 test_overwriting() {
   cp -R run kept
   run check kept
   cp out verdict
   ends HUP
   ends TERM
-  # One at a time, and a kill lets the next one in.
+  # One process at a time; a killed process releases the lock.
   begin fit --resume -o kept
   await kept/.idm-lock
   fails 5 "holds the lock 'kept/.idm-lock'" fit example:diag fit.csv --free alpha -o kept --overwrite
@@ -2345,12 +2347,12 @@ test_overwriting() {
 
 # --- folders from elsewhere, and tight limits ---------------------------------------------------------
 
-# Folders that a kill left: read as they are, and repaired by --resume alone.
+# Folders left by a killed process: readable as they are, and repaired only by --resume.
 test_unfinished() {
   rm -rf part && cp -R run part && rm part/report.html
   succeeds fit --resume -o part
   holds "the page that is missing is written" grep -q 'content="idm ' part/report.html
-  holds "--resume says so" says 'complete but for its page'
+  holds "--resume says so" says 'complete except for its report'
   succeeds fit --resume -o part
   holds "then there is nothing left" says 'nothing to resume'
   mkdir unborn && : >unborn/.idm-lock && : >unborn/config.yaml.1-0.tmp
@@ -2361,7 +2363,7 @@ test_unfinished() {
   # shellcheck disable=SC2086 # several options
   succeeds fit example:diag fit.csv --free alpha $small -o unborn
   holds "it starts again" holds_only unborn 'config.yaml report.html run.nc summary.json '
-  # Moved to its place only in part.
+  # Moved only in part.
   mkdir part/.idm-ready && mv part/run.nc part/summary.json part/.idm-ready
   find part | sort >before
   for command in 'summary part' 'score part fit.csv' 'solve part' 'report part -o box/page.html'; do
@@ -2373,21 +2375,21 @@ test_unfinished() {
   holds "reading repairs nothing" same before after
   succeeds fit --resume -o part
   holds "--resume does" holds_only part 'config.yaml report.html run.nc summary.json '
-  # Nothing is written where nothing may be.
+  # No file is created in read-only folders.
   chmod a-w part
   for command in 'summary part' 'solve part' 'score part fit.csv' 'plot trace part'; do
     # shellcheck disable=SC2086 # a command and its arguments
     succeeds $command
   done
   chmod u+w part
-  # The folder itself may be a link.
+  # The folder may be a link.
   ln -s part door
   succeeds summary door
   succeeds report door
   rm -rf part unborn door box && mkdir box
 }
 
-# A small stack: no function keeps much on it, in no thread.
+# A small stack: no function uses much of it, in any thread.
 test_small_stack() {
   awk -F, -v OFS=, 'NR > 1 && $2 > 30 { $1 = 2 } { print }' fit.csv >two.csv
   while read -r words; do
@@ -2417,13 +2419,13 @@ END
   rm -rf box && mkdir box
 }
 
-# Memory that runs out while an image is drawn is an error, not an abort.
+# Running out of memory while an image is drawn is an error, not an abort.
 test_small_memory() {
   failed=0
   for kilobytes in 400000 300000 260000 220000 190000 160000 140000 120000 100000; do
     code=0
     (ulimit -v $kilobytes && exec timeout 120 "$IDM_PROGRAM" plot trace run -o box/figure.png) >out 2>err </dev/null || code=$?
-    # Below what the program itself needs, loading it or reading the run fails.
+    # With less memory than the program needs, loading it or reading the run fails.
     holds "a PNG in $kilobytes kB does not abort: $code" [ "$code" -lt 128 ]
     if [ "$code" -eq 5 ]; then failed=$((failed + 1)); fi
     holds "no part of a PNG stays" [ "$code" -eq 0 -o ! -e box/figure.png ]
@@ -2433,7 +2435,7 @@ test_small_memory() {
   holds "nothing is left behind" box_is_empty
 }
 
-# Labels that a spreadsheet would execute.
+# Labels that a spreadsheet would execute as formulas.
 test_spreadsheet() {
   printf '%s\n' "$head_yaml" | sed "s/go/'=go'/g" >formula.yaml
   succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 -o plain.csv
@@ -2468,7 +2470,7 @@ test_calibration() {
   holds "a campaign is two files" holds_only campaign 'config.yaml replications.jsonl '
   cp campaign/replications.jsonl replications.jsonl
   holds "its numbers have names" grep -q '"log_alpha":{"truth":[-0-9.e]*,"mean":[-0-9.e]*,"sd":' replications.jsonl
-  # The same request goes on where it stopped.
+  # The same request continues where it stopped.
   head -n 2 replications.jsonl >campaign/replications.jsonl
   succeeds recover "$@" -o campaign --json
   holds "a campaign that goes on ends the same" same out recovered.json
@@ -2477,12 +2479,12 @@ test_calibration() {
   holds "sbc counts ranks" grep -q '^log_likelihood ' out
   succeeds sbc "$@" -o campaign --json
   json 'set(j) == {"log_alpha", "log_likelihood"} and all(sum(q["counts"]) == 3 for q in j.values())'
-  # Other requests, and other folders, are left alone.
+  # Other requests and other folders are left unchanged.
   cp campaign/config.yaml kept.yaml
   fails 3 'campaign/replications.jsonl:1: belongs to another request' recover "$@" --seed 2 -o campaign
   holds "the request of a campaign stays" same campaign/config.yaml kept.yaml
   holds "nothing is left beside it" holds_only campaign 'config.yaml replications.jsonl '
-  fails 2 "'run' holds a run" recover "$@" -o run
+  fails 2 "'run' contains a run" recover "$@" -o run
   for line in garbage '{"replication": "x"}' '{"replication": 0}' '{"replication": 0, "log_alpha": 1}'; do
     { head -n 1 replications.jsonl && echo "$line"; } >campaign/replications.jsonl
     fails 3 'campaign/replications.jsonl:2: is no line of results' recover "$@" -o campaign
@@ -2490,10 +2492,10 @@ test_calibration() {
   : >campaign/replications.jsonl
   succeeds recover "$@" -o campaign --json
   holds "an empty file is a beginning" same out recovered.json
-  # Any inverse planner whose answer is a posterior.
+  # Any inverse planner with a posterior.
   succeeds recover "$@" --inverse laplace --json
   json 'list(j) == ["log_alpha"] and j != json.load(open("recovered.json"))'
-  fails 2 "the answer of the inverse planner 'map' is a point" recover "$@" --inverse map
+  fails 2 "the inverse planner 'map' returns a point estimate" recover "$@" --inverse map
   fails 2 "the inverse planner 'fly' is not known" sbc "$@" --inverse fly
   fails 3 'belongs to another request' recover "$@" --inverse laplace -o campaign
   fails 2 "--draws is '49'; expected a whole number from 50 to 1000000000" recover example:diag --free alpha --draws=49
@@ -2506,7 +2508,7 @@ test_calibration() {
 
 # --- plots ----------------------------------------------------------------------------------------
 
-# drawn FILE: one well-formed SVG, with ids that are unique.
+# drawn FILE: one well-formed SVG with unique ids.
 drawn() {
   python3 - "$1" <<'PYTHON'
 import sys, xml.etree.ElementTree as tree
@@ -2520,7 +2522,7 @@ PYTHON
 
 test_plot() {
   fails 2 'usage: idm plot KIND' plot
-  fails 2 "there is no plot of kind 'fly'; expected one of policy" plot fly example:diag
+  fails 2 "unknown plot kind 'fly'; expected one of policy" plot fly example:diag
   fails 2 "--size is 'huge'; expected narrow or wide" plot policy example:diag --size huge
   fails 2 "--theme is 'blue'; expected auto, light or dark" plot policy example:diag --theme blue
   fails 2 'expected ACTION:OBSERVATION' plot policy example:diag --path fly
@@ -2577,7 +2579,7 @@ test_plot() {
 
 # --- lists and help -------------------------------------------------------------------------------
 
-# roff FILE: a man page without a warning.
+# roff FILE: a man page without warnings.
 roff() {
   groff -man -ww -z -Tutf8 "$1" 2>warnings && [ ! -s warnings ]
 }
@@ -2656,7 +2658,7 @@ test_help() {
 
 # --- hostile input --------------------------------------------------------------------------------
 
-# in_time SECONDS CODE WORDS ARGUMENTS...: that exit code, in time; standard input is passed on.
+# in_time SECONDS CODE WORDS ARGUMENTS...: this exit code within this time; standard input is passed on.
 in_time() {
   seconds=$1 expected=$2 words=$3
   shift 3
@@ -2674,7 +2676,7 @@ in_time() {
 gigabyte() { head -c 1000000000 /dev/zero | tr '\0' x; }
 
 test_hostile() {
-  # Sanitizers and emulators reserve terabytes of addresses.
+  # Sanitizers and emulators reserve terabytes of address space.
   sanitized=$emulated
   if grep -q __asan_init "$IDM_PROGRAM"; then sanitized=1; fi
   gigabyte | in_time 30 3 'larger than' solve -
@@ -2756,7 +2758,7 @@ test_lives() {
   test_modes
 }
 
-# What several parts begin with.
+# Common start of several parts.
 make_fixtures() {
   yaml >good.yaml
   csv >good.csv

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# debian13.sh FOLDER [COMMAND...]: the README's commands on the release of Debian that follows this machine's, in a
-# debootstrapped root at FOLDER/root. Without a command: `make demo`, `make test`, and the tests as clang compiles them.
-# Packages come by name from where this machine's apt gets them. The root and what was built in it are kept, so a second
-# call is short. Needs root and debootstrap; SUITE=NAME chooses another release.
+# debian13.sh FOLDER [COMMAND...]: run the commands of the README on the next release of Debian, in a debootstrapped
+# root at FOLDER/root. Without a command: `make demo`, `make test`, and the tests compiled by clang. Packages are
+# downloaded from the sources of this machine's apt. The root and its builds are kept, so that a second call is short.
+# Needs root and debootstrap; SUITE=NAME selects another release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:?a folder}")
@@ -17,7 +17,7 @@ if ! [ -e "$root/.bootstrapped" ]; then
   debootstrap --variant=minbase --include=ca-certificates,make "$suite" "$root" "$mirror" >"$folder/debootstrap.log"
   touch "$root/.bootstrapped"
 fi
-# This machine's own configuration of apt, with the other release's name.
+# Configuration of apt of this machine, with the name of the other release.
 rm -f "$root/etc/apt/sources.list"
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
   [ -e "$file" ] && sed "s/\b$here\b/$suite/g" "$file" >"$root$file"
@@ -25,7 +25,7 @@ done
 cp /etc/apt/apt.conf.d/* "$root/etc/apt/apt.conf.d"
 cp /etc/resolv.conf "$root/etc"
 
-# The checkout as it is here, what git ignores left out; what was built there before stays.
+# Copy the checkout without the files that git ignores; earlier builds in the root are kept.
 mkdir -p "$root/idm"
 find "$root/idm" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
 git ls-files -z --cached --others --exclude-standard --deduplicate | xargs -0 ls -d 2>/dev/null |
@@ -35,7 +35,7 @@ if [ -e .tools/axe.min.js ]; then
   cp .tools/axe.min.js .tools/requirements.txt "$root/idm/.tools"
 fi
 
-# inside COMMAND...: with the usual file systems, which are gone when the command ends.
+# inside COMMAND...: run a command in the root with the usual file systems, which are unmounted when it ends.
 inside() {
   # shellcheck disable=SC2016 # the inner shell expands it
   env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LC_ALL=C.UTF-8 ${JOBS:+JOBS="$JOBS"} \

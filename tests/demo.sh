@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# demo.sh BUILD SOURCE: the program can be configured with what packages.txt lists under "# demo" alone, and the
-# configuration of the tests refuses to do without the rest.
+# demo.sh BUILD SOURCE: the program can be configured with only the packages under "# demo" in packages.txt, and the
+# configuration of the tests fails without the others.
 set -euo pipefail
 source=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 real=$(command -v pkg-config)
 
-# A machine without the library of the tests.
+# Simulate a machine without the library of the tests.
 cat >"$folder/pkg-config" <<END
 #!/bin/sh
 case "\$*" in *cmocka*) exit 1 ;; esac
@@ -23,8 +23,8 @@ if grep -q 'No WebAssembly' "$folder/log"; then echo "FAILED: the demo's \`idm e
 if configure release; then echo "FAILED: the tests were left out in silence"; exit 1; fi
 grep -q cmocka "$folder/log" || { cat "$folder/log"; echo "FAILED: cmocka is not named"; exit 1; }
 
-# What the pages of `idm explore` need is listed under "# demo", what only tests need under "# test", and every package is in
-# one part.
+# Packages for the pages of `idm explore` are under "# demo", packages for tests only are under "# test", and every
+# package is in one part.
 part() { awk -v part="$1" '/^# [a-z0-9-]+$/ {now = $2; next} /^[^#]/ && now == part' "$source/packages.txt"; }
 for name in clang lld wasi-libc libclang-rt-dev-wasm32; do
   part demo | grep -qx "$name" || { echo "FAILED: $name is not under # demo"; exit 1; }

@@ -1,7 +1,7 @@
-/* Every public function, called with what it may not be given: NULL, the ends of the range of a
- * number, objects of another problem. tests/door.py reads the calls off the headers; a status must
- * be IDM_USAGE where something is NULL, and elsewhere nothing may crash, overflow or leak (the
- * sanitizers watch). Below them what the headers cannot tell: settings, empty data. */
+/* Calls every public function with invalid arguments: NULL, the ends of the range of a number,
+ * objects of another problem. tests/door.py generates the calls from the headers. If an argument is
+ * NULL, the status must be IDM_USAGE; in no case may a call crash, overflow or leak (checked by the
+ * sanitizers). Cases that the headers do not determine follow: settings, empty data. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct fixture {
   struct fixture *other; /* the same for another problem; NULL in that */
   const char *yaml;
   idm_problem *problem;
-  idm_problem *own_problem; /* may be changed */
+  idm_problem *own_problem; /* may be modified */
   idm_data *data;
   idm_prefix_tree *tree;
   idm_parameters *parameters;
@@ -63,15 +63,15 @@ typedef struct fixture {
   idm_cross_validation cv_result;
   idm_model_rule rule;
   size_t *places;
-  idm_figure *figure; /* of one panel */
+  idm_figure *figure; /* with one panel */
   idm_diagnosis diagnosis;
   idm_file *file;
-  idm_labels labels; /* to be made */
+  idm_labels labels; /* output */
   idm_notes notes;
-  idm_predicate predicate; /* to be made */
+  idm_predicate predicate; /* output */
   idm_log_counts *intake;
-  idm_groups groups; /* none */
-  idm_audit audit;   /* of none */
+  idm_groups groups; /* empty */
+  idm_audit audit;   /* empty */
   idm_audit_request audit_request;
   idm_audit_settings audit_settings;
   idm_error error;
@@ -221,7 +221,7 @@ static int tear_down(void **state)
   return 0;
 }
 
-/* What a call may have changed is made anew. */
+/* Create objects again that a call may have changed. */
 static void prepare(fixture *f, const char *what)
 {
   print_message("  %s\n", what);
@@ -245,7 +245,7 @@ static void refused(idm_status status)
 
 #include "door_calls.h"
 
-/* --- what the headers cannot tell ----------------------------------------------------------- */
+/* --- cases that the headers do not determine ------------------------------------------------- */
 
 static bool stop_at_once(void *context, const idm_progress_state *work)
 {
@@ -254,7 +254,8 @@ static bool stop_at_once(void *context, const idm_progress_state *work)
   return true;
 }
 
-/* Every number of the settings at and beyond the ends of its range, for every inverse planner. */
+/* Every number of the settings at the ends of its range and beyond them, for every inverse planner.
+ */
 static void settings_beyond_their_range_are_refused(void **state)
 {
   fixture *f = *state;

@@ -1,17 +1,17 @@
-"""door.py INCLUDE OUT: calls of every public function with what it may not be given.
+"""door.py INCLUDE OUT: calls of every public function with invalid arguments.
 
-Reads the declarations in the headers, so that a new function is tried at once; a parameter of a
-type that SAMPLES does not know stops the build. For every function: NULL for each pointer whose
-name does not begin with opt_, then the ends of the range of each number, then each object of
-another problem. tests/door.c makes the samples and runs the calls.
+Reads the declarations in the headers, so that a new function is tested immediately; a parameter whose type SAMPLES does
+not contain stops the build. For every function: NULL for each pointer whose name does not begin with opt_, then the
+ends of the range of each number, then each object of another problem. tests/door.c creates the samples and runs the
+calls.
 """
 
 import re
 import sys
 from pathlib import Path
 
-# What stands for a parameter in a legal call: members of the fixture of tests/door.c, by type and,
-# where the type does not tell enough, by name. What a function may change is made anew each time.
+# Argument of a legal call: members of the fixture of tests/door.c, by type and, if the type is not sufficient, by name.
+# Objects that a function may change are created again for each call.
 SAMPLES = {
     "const idm_problem *": "f->problem",
     "idm_problem *": "f->own_problem",
@@ -189,9 +189,9 @@ NAMED = {
     "variants": "1",
     "index": "0",
 }
-# Numbers that say how long an array of the caller is: only 0 is tried, since nobody can check more.
+# Lengths of the caller's arrays: only 0 is tested, because other lengths cannot be checked.
 VOUCHED = {"count", "size", "length", "draws", "chains", "chain_stride", "draw_stride", "bins"}
-# Objects that belong to a problem, and the same of another problem.
+# Objects that belong to a problem, and the corresponding objects of another problem.
 FOREIGN = {
     "const idm_problem *": "g->problem",
     "const idm_setting *": "g->problem->setting",
@@ -218,12 +218,12 @@ EXTREMES = {
 }
 ENUMS = re.compile(r"idm_(status|scale|axis|block_id|prior_kind|stop|column|run_mode|derivation|rule_kind|explain_part|"
                    r"mark_kind|figure_column|figure_theme)$")
-# Functions that end or give away what they are called with: NULL is all there is to try.
+# Functions that destroy or pass on their arguments: only NULL is tested.
 ENDS = re.compile(r"_(destroy|clear|abandon|commit)$")
 
 
 def split(parameters):
-    """The parameters of a declaration as (type, name)."""
+    """Parameters of a declaration as (type, name)."""
     depth, current, parts = 0, "", []
     for letter in parameters:
         depth += (letter == "(") - (letter == ")")
@@ -254,13 +254,13 @@ def declarations(include):
 
 
 def made_by(kind):
-    """The type of what a function makes, or None."""
+    """Type of the object that a function creates, or None."""
     match = re.match(r"(idm_\w+|char) \*\*$", kind)
     return match and match.group(1)
 
 
 def unmake(kind):
-    """How what was made is ended, by a legal call that happened to succeed; a figure keeps what it was given."""
+    """Destruction of an object created by a legal call that succeeded unexpectedly; a figure keeps its arguments."""
     return {"char": "free", "idm_file": "idm_file_abandon", "idm_panel": "(void)", "idm_mark": "(void)"}.get(kind, f"{kind}_destroy")
 
 
@@ -287,7 +287,7 @@ def is_pointer(kind):
 
 
 def calls(name, parameters):
-    """(what, expression, whether a status must be IDM_USAGE)."""
+    """(description, expression, whether the status must be IDM_USAGE)."""
     legal = [sample(name, kind, p) for kind, p in parameters]
 
     def put(at, value):
@@ -310,7 +310,7 @@ def calls(name, parameters):
 
 
 def block(kind, parameters, what, call, refused):
-    """One call, in braces of its own."""
+    """One call, in its own block."""
     makes = [(made_by(k), p) for k, p in parameters if made_by(k) and not p.startswith("opt_")]
     lines = ["  {", f'    prepare(f, "{what}");']
     lines += [f"    {made} *{p} = NULL;" for made, p in makes]

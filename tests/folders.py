@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Run folders from strangers: every name that the program creates in a folder, as anything but what it should be,
-against every command that takes a folder.
+"""Run folders of unknown origin: every name that the program creates in a folder, with an unexpected kind of file, for
+every command that takes a folder.
 
     folders.py PROGRAM SOURCE [--all]
 
-Names come from src/io/run/folder.h. Each is put into a copy of a run, an audit, a set of learnt dynamics or a study, as a
-link to a file, a link to a folder, a dangling link, a pipe, a folder, a socket and a second name of a file outside. A
-command must then end with exit code 3, or as it does without the attack, within seconds; nothing outside the folder may
-change, and a command that only reads may change nothing in the folder either. A second name of a file is a regular file:
-of those exit code 2 is allowed as well, where the folder of a new run is not empty.
+Names come from src/io/run/folder.h. Each is placed in a copy of a run, an audit, a set of learnt dynamics or a study,
+as a link to a file, a link to a folder, a dangling link, a pipe, a folder, a socket and a hard link of a file outside.
+A command must then end with exit code 3, or as it does without the attack, within seconds. Nothing outside the folder
+may change, and a command that only reads may not change the folder either. A hard link is a regular file: for hard
+links exit code 2 is also allowed, if the folder of a new run is not empty.
 
-Temporary names, names in the folders within, sockets and second names are tried on the commands that meet them first;
---all takes the whole product.
+Temporary names, names in subfolders, sockets and hard links are tested with the commands that meet them first; --all
+tests all combinations.
 """
 import collections
 import concurrent.futures
@@ -33,7 +33,7 @@ STUDY = "--set resolution=9 --free alpha --replications 1 -n 3 --draws 50 --warm
 LEARN = "--draws 20 --warmup 10 --chains 1 --threads 1".split()
 AUDIT = "--by agent --free alpha --draws 50 --warmup 50 --chains 1 --threads 1".split()
 
-PAGE = ("report.html", "report.html.1-0.tmp")  # the page, and what a killed process left of it
+PAGE = ("report.html", "report.html.1-0.tmp")  # the page, and its temporary file of a killed process
 
 Command = collections.namedtuple("Command", "name base words reads also", defaults=(True, ()))
 # The folder is RUN, another run OTHER, the problem P, its log D; `also` are names that the command may change.
@@ -65,7 +65,7 @@ COMMANDS = [
     Command("learn --overwrite", "dynamics", ["learn", "P", "D", *LEARN, "--overwrite", "-o", "RUN"], False),
     Command("recover -o", "empty", ["recover", "P", *STUDY, "-o", "RUN"], False),
     Command("sbc -o", "study", ["sbc", "P", *STUDY, "-o", "RUN"], False),
-    # An output that is named as a file of the folder that is read.
+    # Output with the name of a file of the folder that is read.
     Command("report -o", "run", "report RUN -o RUN/NAME", False),
     Command("plot --data", "run", "plot trace RUN -o OUT/trace.svg --data RUN/NAME", False),
     Command("simulate -o", "run", "simulate RUN -n 2 -o RUN/NAME", False),
@@ -73,7 +73,7 @@ COMMANDS = [
 
 
 def read_names(source):
-    """Names of files and of folders within, from the one list in the source."""
+    """Names of files and of subfolders, from the list in the source."""
     with open(os.path.join(source, "src/io/run/folder.h"), encoding="utf-8") as header:
         found = re.findall(r'#define IDM_(FILE|FOLDER)_\w+\s+"([^"]+)"', header.read())
     files = [name.replace("%zu", "1") for kind, name in found if kind == "FILE"]
@@ -83,7 +83,7 @@ def read_names(source):
 
 
 def snapshot(root, without=()):
-    """What is in a folder: kinds, modes, times of change and contents; links are not followed."""
+    """Contents of a folder: kinds, modes, modification times and contents; links are not followed."""
     found = {}
     for folder, folders, files in os.walk(root):
         for name in folders + files:
@@ -104,7 +104,7 @@ def snapshot(root, without=()):
 
 
 class Stage:
-    """A program, the folders that attacks start from, and a folder outside that must not change."""
+    """A program, the original folders of attacks, and a folder outside that must not change."""
 
     def __init__(self, program, source, root):
         self.program, self.root = os.path.abspath(program), root
@@ -146,7 +146,7 @@ class Stage:
                     os.remove(os.path.join(self.base, stopped, name))
 
     def canary(self):
-        """The calling thread's folder outside: a run with a file of every name."""
+        """A folder outside for the calling thread: a run with a file of every name."""
         path = os.path.join(self.root, f"canary-{threading.get_ident()}")
         if os.path.exists(path):
             return path
@@ -157,7 +157,7 @@ class Stage:
         return path
 
     def names(self):
-        """Every name that is attacked."""
+        """Every attacked name."""
         for name in self.files + self.folders:
             yield name
         for folder, name in itertools.product(self.folders, self.files):
@@ -167,13 +167,13 @@ class Stage:
 
 
 class Attack:
-    """One name of one kind, in a folder of its own beside what must not change."""
+    """One name of one kind, in a separate folder next to the one that must not change."""
 
     def __init__(self, stage, command, name, kind, number):
         self.stage, self.command, self.name, self.kind = stage, command, name, kind
         self.box = os.path.join(stage.root, f"box-{number}")
         self.run = os.path.join(self.box, "run")
-        self.canary = None  # made once a thread
+        self.canary = None  # created once per thread
         self.out = os.path.join(self.box, "out")
 
     def prepare(self):
@@ -188,7 +188,7 @@ class Attack:
         folder, name = os.path.split(self.name)
         path = os.path.join(self.run, self.name)
         if folder:
-            # A complete run waits there, but for the one file.
+            # A complete run is there, except this file.
             os.makedirs(os.path.join(self.run, folder), exist_ok=True)
             for part in ("config.yaml", "run.nc", "summary.json"):
                 shutil.copy(os.path.join(self.stage.base, "other", part), os.path.join(self.run, folder))
@@ -231,7 +231,7 @@ class Attack:
                        .replace("RUN/", self.run + "/").replace("OUT/", self.out + "/"))
 
     def execute(self):
-        """The exit code, and what went wrong."""
+        """The exit code, and the fault."""
         wrong = []
         self.prepare()
         outside = snapshot(self.canary)
@@ -252,7 +252,9 @@ class Attack:
 
 
 def is_first(command, name, kind, number):
-    """Whether an attack is tried without --all: of commands that read, which open folders alike, one in three."""
+    """Whether an attack is tested without --all: for commands that read, which open folders in the same way, one in
+    three.
+    """
     if command.reads and command.name != "summary" and number % 3:
         return False
     if name.endswith(".tmp"):

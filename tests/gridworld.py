@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """gridworld.py PROGRAM EXAMPLE: the grid world of examples/gridworld, end to end.
 
-Soft value iteration in plain Python gives the log-likelihood of walkers on ice under the true prices and under those that each of five
-inverse planners finds. The program prints six decimals per decision, which must agree; of a posterior it averages over draws where this
-test takes the means, so that 1e-3 are allowed there.
+Soft value iteration in Python computes the log-likelihood of walkers on ice under the true costs and under the
+estimates of each of five inverse planners. The program prints six decimals per decision, which must agree. For a
+posterior it averages over draws, whereas this test uses the means, so that 1e-3 is allowed there.
 """
 import csv
 import importlib.util
@@ -70,7 +70,8 @@ def main(program, example):
                 utility = [posterior[f"utility[{word}]"]["mean"] for word in ground]
             own = log_likelihood(world, utility, 0.5, log)
             assert abs(own - table[name]) < (1e-3 if name in ("bayes", "laplace") else 1e-6), (name, own, table)
-            # 2,926 decisions: prices of four kinds of ground cost less than .002 on ice, one for every cell .05.
+            # 2,926 decisions: the errors in costs of four kinds of ground lose less than .002 on ice, those of every
+            # cell .05.
             assert truth - 0.05 < own < truth + 0.01, (name, own, truth)
             print(f"{name:22s} {own:.4f}")
         print(f"{'the true prices':22s} {truth:.4f}")

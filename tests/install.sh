@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh BUILD SOURCE: what an installation holds, and that others can build against it, by
-# CMake's find_package and by pkg-config, under a prefix chosen at installation.
+# install.sh BUILD SOURCE: contents of an installation, and projects built against it by CMake's find_package and by
+# pkg-config, under a prefix chosen at installation.
 set -eu
 
 build=$1
@@ -18,7 +18,7 @@ fail() {
 
 cmake --install "$build" --prefix "$prefix" >"$work/log" || { cat "$work/log"; exit 1; }
 
-# find_one NAME: the path of the one file of that name.
+# find_one NAME: path of the only file of this name.
 find_one() { find "$prefix" -name "$1" | head -n 1; }
 
 program=$prefix/bin/idm
@@ -43,7 +43,7 @@ done
 for file in libidm.so libidm.a idm.pc idm-config.cmake idm-config-version.cmake idm-targets.cmake; do
   [ -n "$(find_one $file)" ] || fail "$file is not installed"
 done
-# A path begins where no other goes on: lib/cmake/idm does not name a source folder /idm.
+# A path starts where no other path continues: lib/cmake/idm does not name a source folder /idm.
 if grep -rlP -e "(?<![\\w./-])(\\Q$build\\E|\\Q$source\\E)(?![\\w.-])" "$prefix" --include='*.cmake' --include='*.pc'; then
   fail 'package files name the build or the source folder'
 fi

@@ -1,14 +1,14 @@
 # Labels of tests for tests/other_arch.sh, which leaves out `native-only` and repeats `vector` on a processor without
-# wide vectors. Emulated arithmetic takes about 45 times as long, so that what fits into 40 minutes on two cores is what takes
-# less than 1.5 s of processor time here.
+# wide vectors. Emulation takes about 45 times as long, so that within 40 minutes on two cores only tests that take less
+# than 1.5 s of processor time here can run.
 
-# They compile for this machine, or look at sources, or need a browser: the same on every architecture.
+# These tests compile for this machine, read sources, or need a browser: their result is the same on every architecture.
 set(elsewhere public_interface architecture recipes browser accessibility demo install)
-# Minutes: every allocation made to fail in turn, and thousands of calls of the program. Which allocations and file names there
-# are does not depend on the architecture.
+# These take minutes: every allocation fails in turn, and the program is called thousands of times. Allocations and file
+# names do not depend on the architecture.
 set(failures test_allocation_fits test_allocation_runs test_allocation_plans folders)
-# Minutes: fits, statistics of many draws, gradients against differences. Their parts are run, and `numbers` has solutions,
-# gradients and fits of its own.
+# These take minutes: fits, statistics of many draws, gradients against differences. Their parts are run, and `numbers`
+# has its own solutions, gradients and fits.
 set(fits
   test_cli_classes test_door test_infer_samplers test_invert_assess_bound test_invert_assess_extension test_invert_assess_identify
   test_invert_assess_lattice test_invert_assess_look test_invert_assess_model test_invert_assess_region
@@ -25,7 +25,7 @@ set(fits
   test_plan_tabular_q_learning test_report_report
   command_line_fits command_line_people command_line_calibration command_line_lives adni pages test_invert_people_report test_invert_audit_joint
   test_invert_audit_dynamics test_invert_audit_ward test_invert_audit_additive test_invert_audit_pull test_learn_modes)
-# qemu-user 7.2 enters a signal handler of x86-64 with a stack that is 8 bytes off, and aligned stores there fault.
+# qemu-user 7.2 enters a signal handler of x86-64 with a stack misaligned by 8 bytes, and aligned stores fault there.
 set(signals test_cli_progress)
 foreach(name ${elsewhere} ${failures} ${fits} ${signals})
   if(TEST ${name})
@@ -33,7 +33,7 @@ foreach(name ${elsewhere} ${failures} ${fits} ${signals})
   endif()
 endforeach()
 
-# They reach kernels (IDM_KERNEL, src/base/vector.h).
+# These tests call kernels (IDM_KERNEL, src/base/vector.h).
 foreach(name test_numbers test_base_level test_base_vector test_base_product test_base_krylov test_base_soft_block
              test_base_soft_slope test_plan_point_alphas test_plan_point_hull test_plan_control_golden)
   if(TEST ${name})

@@ -1,4 +1,4 @@
-/* A host program with a decimal comma: what is read and written is the same, byte for byte. */
+/* A host program with a decimal comma: input and output are the same, byte for byte. */
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "support.h"
 
-/* What one locale makes of everything that is written. */
+/* All output in one locale. */
 typedef struct written {
   char *file[4];
   size_t length[4];
@@ -67,7 +67,7 @@ static written write_all(void)
   return w;
 }
 
-/* A locale with a decimal comma, made for this test; false where the system cannot. */
+/* Create a locale with a decimal comma for this test; returns false if the system cannot. */
 static bool enter_comma(char folder[SUPPORT_PATH])
 {
   char command[256];
@@ -89,7 +89,7 @@ static void a_decimal_comma_changes_nothing(void **state)
   if (!enter_comma(folder))
     fail_msg("no locale with a decimal comma can be made: install the package locales");
   snprintf(text, sizeof text, "%.1f", 0.5);
-  assert_string_equal(text, "0,5"); /* the host's own */
+  assert_string_equal(text, "0,5"); /* by the host itself */
   assert_true(idm_number_read("0.5", NULL) == 0.5);
   const written comma = write_all();
   setlocale(LC_ALL, "C");

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Size and words of the sources at one or several revisions, side by side.
+"""Size and words of the sources at one or several revisions.
 
 python3 tests/measure.py REVISION...   (`.` is the working tree)
 
-Words are counted in comments of C sources, in string literals that hold a sentence, in documents,
-and in subjects of the last 100 commits. A function is what begins at a brace in the first column
-and ends at one, without blank lines. The words are a hint: a sentence may pass and be unclear."""
+Words are counted in comments of C sources, in string literals that contain a sentence, in documents, and in subjects of
+the last 100 commits. A function begins at a brace in the first column and ends at one, without blank lines. The count
+is a hint: a sentence may pass and still be unclear.
+"""
 import re
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def comments(text):
 
 
 def messages(text):
-    """String literals of three words or more; adjacent ones are one."""
+    """String literals of three words or more; adjacent ones are joined."""
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     code = re.sub(r'"\s*\n\s*"', "", code)
     return [m for m in LITERALS.findall(code) if len(WORD.findall(m)) >= 3 and " " in m]

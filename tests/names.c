@@ -1,7 +1,7 @@
-/* Names that are hard on files: whatever a problem and a log may call their parts comes back from
- * every file that is written, or is refused where it comes in.
+/* Names that are difficult for file formats: any name of a part of a problem or log is restored
+ * from every file that is written, or is rejected on input.
  *
- * Names are made at random of pieces that one format or another gives a meaning to. */
+ * Names are random sequences of pieces that have a meaning in some format. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void make_name(idm_random *random, char name[longest])
     strcat(name, pieces[(size_t)(sizeof pieces / sizeof *pieces * idm_random_uniform(random))]);
 }
 
-/* What the documentation promises to take. */
+/* Whether the documentation allows a name. */
 static bool is_good(const char *name, bool action)
 {
   const size_t length = strlen(name);
@@ -110,7 +110,7 @@ static void put_quoted(FILE *out, const char *name)
   fputc('"', out);
   for (const char *c = name; *c; c++) {
     const unsigned char byte = (unsigned char)*c;
-    /* Ends of lines to YAML as well: in quotes they would be folded. */
+    /* These are line ends in YAML, and would be folded in quotes. */
     const bool separator = strncmp(c, "\xe2\x80\xa8", 3) == 0,
                next = strncmp(c, "\xc2\x85", 2) == 0;
     if (separator || next) {
@@ -136,7 +136,7 @@ static void put_list(FILE *out, const char *key, char name[parts][longest])
   fputs("]\n", out);
 }
 
-/* The problem of these names, or NULL where they are refused. */
+/* Parse a problem with these names; NULL if they are rejected. */
 static idm_problem *parse(hostile *h)
 {
   char *text = NULL;
@@ -191,7 +191,7 @@ static void through_yaml(const folder *f, const idm_problem *problem, hostile *h
   idm_problem_destroy(again);
 }
 
-/* The format has names of its own: others are written as numbers, with a note. */
+/* The format restricts names: others are written as numbers, with a note. */
 static void through_pomdp(const folder *f, const idm_problem *problem, hostile *h)
 {
   idm_problem *again;
@@ -215,7 +215,7 @@ static void through_pomdp(const folder *f, const idm_problem *problem, hostile *
   remove(path);
 }
 
-/* A log of every action and observation, whose agents and trajectories have names as well. */
+/* A log of every action and observation, with names for agents and trajectories. */
 static idm_data *make_log(idm_problem *problem, hostile *h)
 {
   const idm_simulation simulation = {.trajectories = parts, .steps = 4, .seed = 1};
@@ -246,7 +246,7 @@ static void through_csv(const folder *f, const idm_problem *problem, const idm_d
   idm_data_destroy(again);
 }
 
-/* Quantities differ, and each is found again under its exact name. */
+/* Quantities have different values, and each is found again under its exact name. */
 static void through_runs(const folder *f, const idm_problem *problem, const idm_data *data)
 {
   idm_posterior *p, *again;
@@ -264,7 +264,7 @@ static void through_runs(const folder *f, const idm_problem *problem, const idm_
   for (size_t i = 0; i < p->quantity.count; i++)
     assert_string_equal(again->quantity.name[i], p->quantity.name[i]);
   idm_posterior_destroy(again);
-  /* CmdStan's columns are numbers, and comments say of what. */
+  /* CmdStan numbers its columns; comments name them. */
   char *text;
   size_t length;
   check(idm_posterior_write_stan(p, 0, f->file, &support_error));
@@ -277,7 +277,7 @@ static void through_runs(const folder *f, const idm_problem *problem, const idm_
       if (!strstr(text, line)) fail_msg("there is no line %s in\n%s", line, text);
     }
   free(text);
-  /* A key each in JSON. */
+  /* One JSON key each. */
   idm_assessment *assessment;
   check(idm_assess_draws(p, &assessment, &support_error));
   check(idm_summary_write(p, assessment, NULL, f->file, &support_error));
@@ -317,7 +317,7 @@ static void test_names(void **state)
   assert_true(good > 60 && good < 400);
 }
 
-/* Labels that joined by commas would read alike. */
+/* Labels that become equal when joined by commas. */
 static void test_alike(void **state)
 {
   hostile h = {.state = {"b,c", "c", "x"}, .action = {"a", "a,b", "y"}, .good = true};
@@ -332,7 +332,7 @@ static void test_alike(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Ids of a log that no file could hold are refused at their place. */
+/* Ids of a log that no file can represent are rejected, with their position. */
 static void test_ids(void **state)
 {
   (void)state;

@@ -1,7 +1,7 @@
-/* The same numbers on every machine: solutions, likelihoods, gradients and fits against the table
- * numbers.csv, which this program wrote on one machine (arm64, gcc). Each row has a tolerance of
- * its own; docs/portability.md states the differences that were measured. IDM_NUMBERS=FILE writes
- * this machine's table into FILE first. */
+/* Compares numbers across machines: solutions, likelihoods, gradients and fits against the table
+ * numbers.csv, which this program wrote on one machine (arm64, gcc). Each row has a tolerance;
+ * docs/portability.md contains the measured differences. With IDM_NUMBERS=FILE, the program first
+ * writes this machine's table to FILE. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,12 +9,12 @@
 
 #include "support.h"
 
-/* Kinds of rows. Their tolerances, relative to max(1, |value|): counts are equal; a closed formula
- * and a converged solution accumulate rounding only, and a gradient amplifies it; the bounds of a
- * search are as far apart as their gap allows, whatever it visits; a mode is where L-BFGS stops. Of
- * a fit the tolerance is 4 sqrt(2) Monte Carlo errors: a last digit that differs changes what a
- * chain draws, and two machines whose draws have nothing in common exceed that in one row of
- * 16,000. Measured: 1e-15, 1e-14, 1e-12, 1e-15 and 1e-8 from solutions to modes. */
+/* Kinds of rows. Tolerances, relative to max(1, |value|): counts are equal; a closed formula and a
+ * converged solution accumulate only rounding errors, which a gradient amplifies; bounds of a
+ * search differ by at most their gap, whatever the search visits; a mode is the point where L-BFGS
+ * stops. The tolerance of a fit is 4 sqrt(2) Monte Carlo errors: a different last digit changes the
+ * draws of a chain, and two machines with independent draws exceed it in one row of 16,000.
+ * Measured: 1e-15, 1e-14, 1e-12, 1e-15 and 1e-8 from solutions to modes. */
 typedef enum kind { COUNT, FORMULA, SOLUTION, LIKELIHOOD, GRADIENT, BOUND, MODE, FIT, KINDS } kind;
 
 static const struct {
@@ -66,7 +66,7 @@ typedef struct sample {
   const char *name;
   const char *problem;
   const char *assign[MOST_ASSIGNMENTS];
-  const char *free; /* what likelihoods and fits vary; NULL: nothing */
+  const char *free; /* free blocks of likelihoods and fits; NULL: none */
 } sample;
 
 #define BETA_ETA "{beta: {scale: inverse}, eta: }"
@@ -119,7 +119,7 @@ static void choose_belief(const idm_problem *problem, size_t which, double *z)
       z[s] = which == 1 ? 1.0 / (double)n : (s ? 0.1 / (double)(n - 1) : 0.9);
 }
 
-/* What is not there is no row, on any machine. */
+/* Quantities that do not exist have no row, on any machine. */
 static void put_some(const char *name, const char *quantity, size_t index, kind k, double value)
 {
   if (!isnan(value)) put_at(name, quantity, index, k, value);
@@ -160,8 +160,8 @@ static void put_forward(const sample *s, idm_workspace *workspace)
 
 /* --- likelihoods ---------------------------------------------------------------------------- */
 
-/* A log is the same everywhere: its draws compare uniform numbers, which are exact, with
- * probabilities, whose last digits decide once in 10^13 rows. */
+/* A log is the same on every machine: its draws compare exact uniform numbers with probabilities,
+ * whose last digits matter once in 10^13 rows. */
 static void put_log(const sample *s, const idm_data *data)
 {
   double actions = 0, observations = 0;
@@ -175,7 +175,8 @@ static void put_log(const sample *s, const idm_data *data)
   put(s->name, "observations", COUNT, observations);
 }
 
-/* The log-likelihood and its gradient, a little beside the numbers that made the log. */
+/* Log-likelihood and its gradient, at parameters slightly different from those of the simulation.
+ */
 static void put_likelihood(const sample *s, const idm_problem *problem, const idm_data *data)
 {
   enum { MOST = 16 };
@@ -273,7 +274,7 @@ static void put_fit(const char *name, const char *inverse, const char *sampler)
   idm_problem_destroy(problem);
 }
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table ----------------------------------------------------------------------------------- */
 
 static void collect(void)
 {
@@ -296,8 +297,8 @@ static void write_table(const char *path)
   assert_int_equal(fclose(file), 0);
 }
 
-/* Whether a row meets the table's line; rows and lines are in the same order. The difference is
- * relative to max(1, |value|), and that of a fit to the tolerance. */
+/* Whether a row agrees with the line of the table; rows and lines are in the same order. The
+ * difference is relative to max(1, |value|); for a fit, to the tolerance. */
 static bool compare(const row *r, char *line, double *difference)
 {
   char *fields[4];

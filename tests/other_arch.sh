@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# other_arch.sh FOLDER: compile for amd64 on arm64, and for arm64 on amd64, and run the tests there is time for by
-# qemu. FOLDER keeps the sysroot (the other architecture's packages of the list in packages.txt, unpacked), what was
-# compiled and which tests failed: a second call repeats only what is missing.
-# Nothing of this machine changes: no packages are installed, no architecture is added, no interpreter is registered.
+# other_arch.sh FOLDER: compile for amd64 on arm64, or for arm64 on amd64, and run by qemu the tests that are fast
+# enough. FOLDER keeps the sysroot (packages of packages.txt for the other architecture, unpacked), the build and the
+# failed tests: a second call repeats only what is missing. This machine is not changed: no packages are installed, no
+# architecture is added, no interpreter is registered.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath -m "${1:?a folder}")
@@ -17,7 +17,7 @@ mkdir -p "$folder"
 
 # --- sysroot --------------------------------------------------------------------------------------
 
-# apt with a state of its own: the sources and keys of this machine, another architecture, nothing installed.
+# apt with a separate state: sources and keys of this machine, another architecture, no installed packages.
 configure_apt() {
   rm -rf "$folder/apt"
   mkdir -p "$folder"/apt/{lists,archives}/partial
@@ -40,7 +40,7 @@ Dir::Cache::archives "$folder/apt/archives";
 END
 }
 
-# Libraries and headers only: programs of the other architecture are not called, and pages are not read.
+# Libraries and headers only: programs and manual pages of the other architecture are not used.
 unpack() {
   rm -rf "$sysroot"
   mkdir -p "$sysroot"/usr/{lib,lib64}
@@ -51,18 +51,18 @@ unpack() {
       --exclude='./bin' --exclude='./sbin' --exclude='./var' --exclude='./usr/bin' --exclude='./usr/sbin' \
       --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' --exclude='./usr/share/info'
   done
-  # Links that begin at the root begin at the sysroot's.
+  # Make absolute links relative to the sysroot.
   find "$sysroot" -type l -lname '/*' -printf '%p\t%l\n' | while IFS=$'\t' read -r link target; do
     ln -sfnr "$sysroot$target" "$link"
   done
-  # Alternatives, which packages choose when they are installed.
+  # Alternatives, which packages select at installation.
   for library in "$sysroot/usr/lib/$processor-linux-gnu"/{blas,lapack}/*.so*; do
     ln -sfr "$library" "$sysroot/usr/lib/$processor-linux-gnu"
   done
 }
 
 make_sysroot() {
-  # gcc's own library, of the version that this release compiles with, and the C library besides the list.
+  # gcc's library, of the version of this release's compiler, and the C library, in addition to the list.
   mapfile -t packages < <(grep -E '^[a-z0-9].*-dev$' packages.txt | grep -vE '^libclang' &&
     echo libc6-dev "libgcc-$(gcc -dumpversion)-dev" | tr ' ' '\n')
   configure_apt
@@ -90,13 +90,13 @@ build=$folder/build
 cmake -S . -B "$build" -G Ninja --toolchain cmake/other_arch.cmake -DIDM_OTHER=$processor -DIDM_SYSROOT="$sysroot" \
   -DCMAKE_BUILD_TYPE=Release -DIDM_BENCH=OFF >"$folder/configure.log" || { cat "$folder/configure.log" && exit 1; }
 cmake --build "$build" -j "$jobs" >"$folder/build.log" || { tail -n 40 "$folder/build.log" && exit 1; }
-# What an earlier call tested counts where nothing was compiled since.
+# Tests passed by an earlier call count if nothing has been compiled since.
 stamp=$(find "$build" -name '*.a' -o -type f -name 'test_*' ! -name '*.o' ! -name '*.cmake' | sort | xargs cat | sha256sum)
 [ "$(head -n 1 "$folder/tests.log" 2>/dev/null)" = "$stamp" ] || echo "$stamp" >"$folder/tests.log"
 
 # --- tests ----------------------------------------------------------------------------------------
 
-# run_tests LOG ARGUMENTS...: ctest, and its closing line in $summary.
+# run_tests LOG ARGUMENTS...: run ctest, with its last line in $summary.
 run_tests() {
   log=$folder/$1
   shift
@@ -109,7 +109,7 @@ failed=0
 passed=$(sed -n 's/.* Test *#[0-9]*: \([^ ]*\) .* Passed .*/\1/p' "$folder/tests.log" | paste -s -d '|')
 QEMU_CPU=max run_tests tests.log -LE native-only -E "^($passed)\$"
 first=$summary
-# Once more what has copies for several vector levels, on a processor that has the lowest level only.
+# Repeat the tests of functions with copies for several vector levels, on a processor with the lowest level only.
 QEMU_CPU=$least run_tests vector.log -L vector
 
 echo
@@ -117,6 +117,6 @@ echo "Not run, by the label native-only:"
 ctest --test-dir "$build" -N -L native-only | sed -n 's/.*Test *#[0-9]*: /  /p'
 echo
 echo "$first; on the processor $least: $summary"
-# The log of a call that was stopped, or in which tests failed, says where the next one goes on.
+# The log of an interrupted or failed call determines where the next call continues.
 [ $failed = 1 ] || mv "$folder/tests.log" "$folder/complete.log"
 exit $failed

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Figures against tables, tables against the draws and replications that they describe, for every kind of answer.
+"""Figures compared with tables, and tables with the draws and replications they summarise, for every kind of answer.
 
     pages.py PROGRAM
 
-A fit, a fit of people, one with dynamics that are drawn along, audits of groups and of people, studies by `recover` and `sbc`, dynamics of `learn` and two agents of
-`compare`: each is made once, small. Its page must have the numbers of its summary.json, its figures those of both, every dot
-must be inside its own interval, and shares must sum to 1. What a study or a comparison reports is computed here again.
+A fit, a fit of people, one with jointly sampled dynamics, audits of groups and of people, studies by `recover` and
+`sbc`, dynamics of `learn` and two agents of `compare` are each made once, with small settings. Their pages must have
+the numbers of summary.json, and their figures the numbers of both; every dot must be inside its own interval, and
+shares must sum to 1. The results of studies and comparisons are recomputed here.
 """
 
 import base64
@@ -66,7 +67,7 @@ def near(found, expected, tolerance=1e-9):
 
 
 class Program:
-    """The program in a folder of its own."""
+    """The program in a separate folder."""
 
     def __init__(self, path, folder):
         self.path = str(Path(path).resolve())
@@ -82,7 +83,7 @@ class Program:
         return json.loads(self.run(*words, "--json", codes=codes))
 
     def figure(self, kind, run, *words):
-        """The data of a figure, cells as numbers where they are such."""
+        """Data of a figure; numeric cells as numbers."""
         self.run("plot", kind, run, *words, "-o", "figure.svg", "--data", "figure.csv")
         with open(self.folder / "figure.csv", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
@@ -97,11 +98,11 @@ class Program:
         return (self.folder / run / "report.html").read_text()
 
 
-# --- what holds of every figure and page ----------------------------------------------------------
+# --- properties of every figure and page -----------------------------------------------------------
 
 
 def dots_are_inside(rows, what):
-    """A dot is inside its own interval, and the narrow interval inside the wide one."""
+    """Every dot is inside its own interval, and the narrow interval inside the wide one."""
     seen = 0
     for row in rows:
         low, high = row.get("low"), row.get("high")
@@ -130,7 +131,7 @@ def diagnoses(value, path=()):
 
 
 def page_has(page, numbers, what):
-    """Rows of a table of the page: mean, sd, 5 %, 50 %, 95 %; dashes for mean and sd where a sentence explains them."""
+    """Rows of a table of the page: mean, sd, 5 %, 50 %, 95 %; dashes for mean and sd if a sentence explains them."""
     explained = "A dash in place of mean and sd" in page
     for path, one in numbers:
         cells = ["<td>-</td>" if one[k] is None else "<td>%.4g</td>" % one[k] for k in ("mean", "sd", "q5", "q50", "q95")]
@@ -144,8 +145,9 @@ def words_of(page, section):
 
 
 def forest_is(rows, numbers, what):
-    """Every number of the summary is a row of the forest: its interval, and its mean or, where the tail is heavy or the mean
-    is outside, its median."""
+    """Every number of the summary is a row of the forest plot: its interval, and its mean or, if the tail is heavy or
+    the mean is outside, its median.
+    """
     rows = [row for row in rows if row["kind"] == "forest"]
     for path, one in numbers:
         same = [row for row in rows if near(row["low"], one["q5"]) and near(row["high"], one["q95"])]
@@ -156,7 +158,7 @@ def forest_is(rows, numbers, what):
 
 
 def shares_are_whole(rows, panel, width, what):
-    """Shares of a panel sum to 1 over every `width` rows, of each of its marks."""
+    """For each mark of a panel, shares sum to 1 over every `width` rows."""
     for mark in {row["mark"] for row in rows if row["panel"] == panel}:
         shares = [row["x"] for row in rows if row["panel"] == panel and row["mark"] == mark]
         sums = [sum(shares[i : i + width]) for i in range(0, len(shares), width)]
@@ -167,7 +169,7 @@ def shares_are_whole(rows, panel, width, what):
 
 
 def fits(idm):
-    """A fit, and one of people."""
+    """A fit, and a fit of people."""
     idm.run("fit", "example:diag", "log.csv", *FEW, "-o", "fit")
     idm.run("fit", "example:diag", "people.csv", "--by", "agent", *FEW, "-o", "people")
     for run, parts in ("fit", ("posterior",)), ("people", ("population", "people")):
@@ -189,7 +191,9 @@ def fits(idm):
 
 
 def many(idm):
-    """14 observations: of 42 cells a panel shows whole observations that are farthest off. Two schemes of payoffs have cells."""
+    """14 observations: of 42 cells, a panel shows the complete observations that deviate most. Two payoff schemes have
+    cells.
+    """
     letters = [f"o{i}" for i in range(14)]
     slope = [(i + 4) / sum(range(4, 18)) for i in range(14)]
     problem = DIAG % ([0.5, 0.5], [slope, slope[::-1]])
@@ -242,7 +246,7 @@ def replications(idm, run):
 
 
 def recovered(found):
-    """What `idm recover` reports of one quantity."""
+    """Results of `idm recover` for one quantity."""
     n = len(found)
     means, truths = [r["mean"] for r in found], [r["truth"] for r in found]
     centred = [(m - sum(means) / n, t - sum(truths) / n) for m, t in zip(means, truths)]
@@ -256,7 +260,7 @@ def recovered(found):
 
 
 def studies(idm):
-    """What is reported of replications, their figures and the page, from the replications themselves."""
+    """Results of replications, their figures and the page, recomputed from the replications."""
     table = idm.json("recover", "example:diag", *STUDY, "-o", "recover")
     found, page = replications(idm, "recover"), idm.page("recover")
     held = total = 0
@@ -265,7 +269,7 @@ def studies(idm):
         expect(all(near(reported[k], again[k]) for k in again), f"recover: {name} is {reported}, of its replications {again}")
         held += round(again["coverage_90"] * len(found))
         total += len(found)
-    sentence = f"Of the {total} intervals that should hold the truth with a probability of 90 %, {held} do"
+    sentence = f"Of the {total} intervals that should contain the truth with a probability of 90 %, {held} do"
     expect(sentence in html.unescape(page), f"recover: the page does not say '{sentence}'")
     rows = idm.figure("recovery", "recover")
     dots_are_inside(rows, "figure of recover")
@@ -298,7 +302,7 @@ def ranks(idm):
 
 
 def learnt(idm):
-    """Dynamics: rows are distributions, in the answer and in the means of draws, and near those that were simulated."""
+    """Dynamics: rows are distributions, in the answer and in the means of draws, and near the simulated ones."""
     answer = idm.json("learn", "example:diag", "log.csv", "--draws", 200, "--warmup", 50, "--chains", 2, "--threads", 1,
                       "-o", "learnt", codes=(0, 1))
     expect(near(sum(answer["start"]), 1), "learn: the start sums to 1")
@@ -317,15 +321,16 @@ def learnt(idm):
 
 
 def same_rows(one, other, what):
-    """Two figures with the same numbers."""
+    """Two figures have the same numbers."""
     columns = [[row.get(k) for row in rows for k in ("x", "y", "low", "high")] for rows in (one, other)]
     expect(len(one) == len(other) > 0 and all(near(a, b, 1e-6) for a, b in zip(*columns)), what)
 
 
 def drawn_dynamics(idm):
-    """A fit over learnt dynamics, drawn along (joint) or given some draws (cut): policies and predictions are those of the
-    learnt dynamics, which a problem file with the same numbers gives as well, and not those of the file, whose tests are far
-    better than the log's."""
+    """A fit over learnt dynamics, sampled jointly or given some draws (cut): policies and predictions are those of the
+    learnt dynamics, as in a problem file with the same numbers, and not those of the file, whose tests are much more
+    accurate than the log's.
+    """
     (idm.folder / "true.yaml").write_text(DIAG % ([0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]]))
     (idm.folder / "file.yaml").write_text(DIAG % ([0.5, 0.5], [[0.95, 0.05], [0.05, 0.95]]))
     for log, seed in ("own.csv", 5), ("other.csv", 6):
@@ -363,7 +368,7 @@ def drawn_dynamics(idm):
 
 
 def agreement(idm, log):
-    """How often two successive tests of a case agree: 0.58 where they are right 70 % of the time, 0.905 at 95 %."""
+    """Frequency of equal results of two successive tests of a case: 0.58 at an accuracy of 70 %, 0.905 at 95 %."""
     with open(idm.folder / log, encoding="utf-8") as stream:
         rows = [row for row in csv.DictReader(stream) if row["observation"]]
     pairs = [(a["observation"], b["observation"]) for a, b in zip(rows, rows[1:]) if a["trajectory"] == b["trajectory"]]
@@ -376,22 +381,22 @@ def decisions(idm, log):
 
 
 def distance(rows):
-    """The mean distance of predicted and observed shares of actions."""
+    """Mean distance of predicted and observed shares of actions."""
     rows = [row for row in rows if row["panel"] == "actions taken"]
     found = {kind: [row["x"] for row in rows if row["kind"] == kind] for kind in ("forest", "points")}
     return sum(abs(a - b) for a, b in zip(found["forest"], found["points"])) / len(found["points"])
 
 
 def parcels(idm, name):
-    """What a page holds in base64."""
+    """Base64 contents of a page."""
     texts = re.findall(r"[\">]([A-Za-z0-9+/=]{200,})[\"<]", (idm.folder / name).read_text())
     return b"".join(base64.b64decode(text + "=" * (-len(text) % 4)) for text in texts)
 
 
 def captions_name_dynamics(page, run):
-    """Figures of policies and predictions name their dynamics; one of the posterior has none to name."""
+    """Figures of policies and predictions name their dynamics; a figure of the posterior does not."""
     centre = {"joint": "Dynamics: the mean of those drawn together", "cut": "of 3 of the learnt ones"}[run]
-    words = {"policy": centre, "ppc": "Dynamics: those of the draw of highest density", "calibration": "of each draw its own"}
+    words = {"policy": centre, "ppc": "Dynamics: those of the draw of highest density", "calibration": "Dynamics: learnt, each draw with its own"}
     for figure in *words, "posterior":
         found = re.search(rf'<figure id="{figure}">.*?<figcaption>(.*?)</figcaption>', page, re.S)
         caption = found[1] if found else ""
@@ -415,7 +420,8 @@ def occupancy(policy, transition, discount, start, states):
 
 
 def compared(idm):
-    """Divergences from the policies that `solve` gives, which are the frequencies of `simulate`; the words are the numbers."""
+    """Divergences from the policies of `solve`, which are the frequencies of `simulate`; the text has the same numbers.
+    """
     states = ["a", "b", "c"]
     transition = {"left": [[1, 0, 0], [0.8, 0.2, 0], [0, 1, 0]], "right": [[0.2, 0.8, 0], [0, 0, 1], [0, 0, 1]]}
     policies = []
@@ -443,7 +449,7 @@ def compared(idm):
 
 
 def make_logs(idm):
-    """A log, and one of six people at two sites."""
+    """A log, and a log of six people at two sites."""
     idm.run("simulate", "example:diag", "-n", 60, "--seed", 5, "-o", "log.csv")
     with open(idm.folder / "log.csv", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))

@@ -1,7 +1,7 @@
-"""paper.py IDM VALIDATION: numbers of the paper's page by other means.
+"""paper.py IDM VALIDATION: independent computation of numbers on the page of `make paper`.
 
-Figure 2: values of the six agents by plain iteration over 100 beliefs, and their beliefs after positive tests, in Python alone.
-Section 5.2: the spread of pooled ratios is that within states and that between them.
+Figure 2: values of the six agents by value iteration over 100 beliefs, and their beliefs after positive tests, in plain
+Python. Section 5.2: the variance of pooled ratios is that within states plus that between them.
 """
 
 import math
@@ -24,14 +24,14 @@ def soft_maximum(values, temperature):
 
 
 def at(values, z):
-    """Linear between neighbours."""
+    """Linear interpolation between neighbours."""
     place = z * (POINTS - 1)
     low = min(int(place), POINTS - 2)
     return values[low] + (place - low) * (values[low + 1] - values[low])
 
 
 def branches(z, action, accuracy):
-    """Probability and belief of being diseased after a negative and a positive test."""
+    """Probability of a negative and a positive test, and the belief in disease after each."""
     prior = z if action == "monitor" else 0.5
     for right in (1 - accuracy, accuracy):
         seen = right * prior + (1 - right) * (1 - prior)
@@ -59,7 +59,7 @@ def solve(alpha, beta, eta):
                 quality.append(utility(z, action) + best)
             value, policy = soft_maximum(quality, alpha)
             policies.append(policy)
-            weights.append(model)  # of the last action, monitoring
+            weights.append(model)  # for the last action, monitoring
             following.append(value)
         change = max(abs(a - b) for a, b in zip(values, following))
         values = following
@@ -95,7 +95,7 @@ def wrong_agents(study, agents):
         beliefs, threshold = found[title]
         pairs = list(zip(beliefs, follow(weights))) + [(threshold, crossing(policies))]
         for ours, other in pairs:
-            # A line of the plot has 201 points, between which a jump is placed to 1/200.
+            # A line of the plot has 201 points, so that a jump is located to 1/200.
             if not abs(ours - other) < (0.005 if ours is threshold else 1e-4):
                 yield f"{title}: {ours} in the figure, {other} by iteration"
 

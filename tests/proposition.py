@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""proposition.py PROGRAM: both sides of the paper's proposition, on example:maintenance, without the library.
+"""proposition.py PROGRAM: both sides of the paper's proposition, on example:maintenance, computed without the library.
 
-For each regulariser the margin is made small by accelerated proximal gradients over utilities. Any utility bounds the
-margin from above, and any policy minus the matching from below (weak duality), so that where the two meet both are the
-least, however they were found; the policy is the soft plan's under the utility. What the program prints must agree with
-both to 1e-6. Ends with 77, which is to skip, where numpy is missing.
+For each regulariser, the margin is minimised by accelerated proximal gradient steps over utilities. The value at any
+utility bounds the margin from above, and minus the matching at any policy bounds it from below (weak duality), so that
+both are optimal if they are equal, whatever the method. The policy is the soft plan under the utility. The program's
+output must agree with both to 1e-6. The exit code is 77 (skipped) if numpy is missing.
 """
 import math
 import os
 import subprocess
 import sys
 
-DEBIAN = "/usr/bin/python3"  # the one that python3-numpy is for, whichever python3 is first on the path
+DEBIAN = "/usr/bin/python3"  # the interpreter of python3-numpy, whichever python3 is first on the path
 try:
     import numpy as np
 except ImportError:
@@ -28,7 +28,7 @@ SCALE = {"squared": 100, "absolute": 0.02, "entropy": 0.1, "gail": 1, "box": 0.5
 
 
 def soft(utility, value):
-    """The soft plan of a uniform action prior, by Newton's method from the values of the plan before."""
+    """Soft plan under a uniform action prior, by Newton's method from the values of the previous plan."""
     for _ in range(60):
         quality = utility + DISCOUNT * LEADS @ value
         top = quality.max(axis=1)
@@ -64,7 +64,7 @@ def conjugate(name, p, q):
 
 
 def near(name, p, x, step):
-    """The v that makes zeta(v) + (v - x)^2 / (2 step) least; by bisection where there is no formula."""
+    """Minimiser v of zeta(v) + (v - x)^2 / (2 step); by bisection if there is no formula."""
     c = SCALE[name]
     if name == "squared":
         return x / (1 + step / c)
@@ -82,11 +82,11 @@ def near(name, p, x, step):
 
 
 def both(name, p):
-    """(margin, matching, occupancy) once they meet."""
+    """(margin, matching, occupancy) after convergence."""
     start = 1.0 if name in ("entropy", "gail") else 0.0
     v = w = np.full((3, 3), start)
     value, momentum, step, least = np.zeros(3), 1.0, 8.0, math.inf
-    shortest = 0.05  # curvature is at most (1 - discount) / (alpha (1 - discount)^2) = 20
+    shortest = 0.05  # the curvature is at most (1 - discount) / (alpha (1 - discount)^2) = 20
     for k in range(60000):
         value, policy = soft(w, value)
         at = (1 - DISCOUNT) * START @ value - (p * w).sum()
@@ -100,7 +100,7 @@ def both(name, p):
                 break
             step = max(step / 2, shortest)
         margin = smooth + zeta(name, p, new)
-        if margin > least + 1e-15:  # too fast
+        if margin > least + 1e-15:  # step too long
             momentum, w = 1.0, v
             least = math.inf
             continue

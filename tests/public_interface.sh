@@ -1,6 +1,6 @@
 #!/bin/sh
-# public_interface.sh LIBRARY INCLUDE: the shared library exports what the headers declare, and
-# every header stands alone, in C and in C++.
+# public_interface.sh LIBRARY INCLUDE: the shared library exports exactly the functions declared in the headers, and
+# every header compiles on its own, in C and in C++.
 set -eu
 
 library=$1
@@ -15,10 +15,10 @@ fail() {
   printf 'FAILED: %s\n' "$1"
 }
 
-# Names with two underscores (and one of gcov's) are the compiler's: instrumented builds have some.
+# Names with two underscores (and one of gcov) belong to the compiler; instrumented builds export some.
 nm -D --defined-only "$library" | awk '{print $NF}' |
   sed 's/@.*//; /^__/d; /^mangle_path$/d' | sort -u >"$work/exported"
-# A declaration runs from IDM_API to its first parenthesis; the name stands just before that.
+# A declaration extends from IDM_API to its first parenthesis, which follows the name.
 cat "$include"/idm/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -o 'IDM_API [^;(]*(' |
   sed 's/ *($//; s/.*[ *]//' | sort -u >"$work/declared"
 
@@ -32,7 +32,7 @@ done <"$work/exported"
 
 # alone COMPILER LANGUAGE STANDARD HEADER
 alone() {
-  # Twice: guards hold too.
+  # Included twice, to test the include guards.
   printf '#include "idm/%s"\n#include "idm/%s"\n' "$4" "$4" >"$work/alone"
   "$1" -x "$2" "-std=$3" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$include" "$work/alone" ||
     fail "idm/$4 does not compile alone with $1 -std=$3"
@@ -49,7 +49,7 @@ for pair in gcc:g++ clang:clang++; do
 done
 [ "$compilers" -gt 0 ] || fail 'there is no compiler to try the headers with'
 
-# Linked and called from C++.
+# Link and call from C++.
 if command -v g++ >/dev/null && ! nm -D "$library" | grep -q __asan_init; then
   printf '#include "idm/idm.h"\nint main() { return idm_version()[0] == 0; }\n' >"$work/main.cpp"
   if ! g++ -std=c++17 -I"$include" "$work/main.cpp" "$library" \

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""recipes.py SOURCE [CMAKE [COMPILER]]: the recipes of ARCHITECTURE.md, followed to the letter, do what they say.
+"""recipes.py SOURCE [CMAKE [COMPILER]]: apply the recipes of ARCHITECTURE.md exactly, and test the result.
 
-A recipe is a heading `### (a) WHAT: N files` with steps under it, each a comment of one of two forms:
+A recipe is a heading `### (a) WHAT: N files` with steps below it, each a comment of one of two forms:
 
     <!-- new PATH: FILE -->              a file of tests/recipes is copied there
-    <!-- PATH WHERE "TEXT" -->           the code block that follows goes `before` or `after` the line
-                                         that holds the text, or `over` it
+    <!-- PATH WHERE "TEXT" -->           the code block that follows is inserted `before` or `after` the line
+                                         that contains the text, or replaces it (`over`)
 
-They are applied, one after the other, to a copy of the sources, which is then built once. No recipe may touch
-more files than its heading says.
+They are applied in turn to a copy of the sources, which is then built once. No recipe may modify more files than its
+heading states.
 """
 import csv
 import json
@@ -81,7 +81,7 @@ def insert(path, where, text, code):
 
 
 def follow(steps, tree):
-    """Do the steps in the tree; returns the paths they touched."""
+    """Apply the steps in the tree; return the modified paths."""
     touched = set()
     for step, code in steps:
         new = re.fullmatch(r"new (\S+): (\S+)", step)
@@ -101,7 +101,7 @@ def follow(steps, tree):
 
 
 def check_routes(text):
-    """What a newcomer has to open: no more files than were promised, each of them there."""
+    """Reading lists for newcomers: no more files than stated, and each of them exists."""
     section = re.search(r"(?s)## Where to read first\n(.*?)\n## ", text)[1]
     routes = re.findall(r"(?s)^- \*(.*?)\*.*? \((\d+) files\):(.*?)(?=^- |\Z)", section, re.M)
     check("there are six routes", len(routes) == 6)
@@ -117,7 +117,7 @@ def check_routes(text):
 def build(tree, new):
     log = tree / "log"
     options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O0", "-DBUILD_TESTING=OFF", "-DIDM_BENCH=OFF",
-               "-DIDM_EXPLORER=OFF", "-DIDM_WERROR=OFF"]  # without optimisation gcc sees truncation where there is none
+               "-DIDM_EXPLORER=OFF", "-DIDM_WERROR=OFF"]  # without optimisation, gcc warns of truncation that does not occur
     options += [f"-DCMAKE_C_COMPILER={name}" for name in COMPILER]
     commands = [[CMAKE, "-S", tree, "-B", tree / "build", *options],
                 [CMAKE, "--build", tree / "build", "-j", "2", "--target", "idm"]]
@@ -137,7 +137,7 @@ class Program:
         return subprocess.run([self.path, *words], cwd=self.tree, capture_output=True, text=True)
 
     def json(self, *words):
-        """What it prints; {} where it fails, which it tells."""
+        """Output of the program; {} if it fails, which is reported."""
         done = self.run(*words, "--json")
         if done.returncode:
             print(done.stderr.strip())

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Record what the program does, to compare two builds on one machine.
+"""Record the behaviour of the program, to compare two builds on one machine.
 
 usage: record.py take PROGRAM FOLDER
        record.py compare OLD NEW [--words]
 
-`take` runs the commands below in a fresh FOLDER and keeps standard output and error, the exit code and every file that a
-command writes. `compare` lists what differs between two such folders: with nothing else, any byte; with --words, exit
-codes, names of files, keys and numbers of JSON, CSV and YAML, but not wording. Exit code 1 where something differs.
-Times and the folder's own path are left out. Records of two machines differ in rounding: take both on one.
+`take` runs the commands below in a new FOLDER and stores standard output and error, the exit code and every file that a
+command writes. `compare` lists the differences of two such folders: without options, in any byte; with --words, in exit
+codes, names of files, keys and numbers of JSON, CSV and YAML, but not in wording. Exit code 1 if something differs.
+Times and the path of the folder are ignored. Records of two machines differ in rounding: take both on one.
 """
 import csv
 import hashlib
@@ -23,8 +23,8 @@ import sys
 
 CHAIN = "--chains 2 --draws 60 --warmup 60 --checks none"
 
-# In order: later commands read what earlier ones wrote. {chain} is CHAIN. A line that begins with @ adds columns to a log,
-# one that begins with = writes a file.
+# In order: later commands read the output of earlier ones. {chain} is CHAIN. A line that begins with @ adds columns to
+# a log; one that begins with = writes a file.
 COMMANDS = r"""
 help
 help fit
@@ -213,12 +213,12 @@ explore run -o explore-run.html
 
 
 def commands():
-    """Words of each command; the first is "@" or "=" where the line is none."""
+    """Words of each command; the first is "@" or "=" if the line is not a command."""
     return [shlex.split(line.replace("{chain}", CHAIN)) for line in COMMANDS.strip().splitlines()]
 
 
 def add_columns(place, source, target, *columns):
-    """NAME=EXPRESSION each, by the number of the trajectory, i, and the row. A column that is there is replaced."""
+    """NAME=EXPRESSION each, in terms of the row and the index i of its trajectory. An existing column is replaced."""
     with open(place / source, newline="") as file:
         rows = list(csv.DictReader(file))
     number = {}
@@ -234,7 +234,7 @@ def add_columns(place, source, target, *columns):
 
 
 def snapshot(place):
-    """{path: (size, time of change)} of all files."""
+    """{path: (size, modification time)} of all files."""
     return {path.relative_to(place).as_posix(): (path.stat().st_size, path.stat().st_mtime_ns)
             for path in place.rglob("*") if path.is_file()}
 
@@ -286,7 +286,7 @@ TIMES = re.compile(rb'("(?:seconds|elapsed)[a-z_]*": *)[0-9.e+-]+|\b[0-9.]+ s\b'
 
 
 def repeatable(content, place):
-    """Without times and the name of the folder."""
+    """Content without times and the name of the folder."""
     return TIMES.sub(lambda m: (m.group(1) or b"") + b"TIME", content).replace(bytes(place.resolve()), b"PLACE")
 
 
@@ -294,7 +294,7 @@ def repeatable(content, place):
 
 
 def numbers_of(text):
-    """A text without its words: JSON by keys and numbers, anything else by its numbers in order."""
+    """Content without words: keys and numbers of JSON; for other files, the numbers in order."""
     try:
         return shape(json.loads(text))
     except ValueError:
@@ -353,7 +353,8 @@ def compare(old, new, words):
         if one["code"] != two["code"]:
             report(i, "exit code %d, was %d" % (two["code"], one["code"]))
         is_json = "--json" in one["command"]
-        # Tables and messages on a terminal are words; standard output of --json is compared by keys and numbers.
+        # Tables and messages on a terminal count as wording; standard output with --json is compared by keys and
+        # numbers.
         if not same_text(one["out"], two["out"], "json" if is_json else "text", words) and (is_json or not words):
             report(i, "standard output differs")
         if one["error"] != two["error"] and not words:

@@ -1,4 +1,4 @@
-/* What several tests need. */
+/* Fixtures shared by several tests. */
 #include "support.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ void support_distribution(idm_random *random, double *p, size_t count)
   for (size_t i = 0; i < count; i++) p[i] /= total;
 }
 
-/* A number that a descriptor allows; opt_field: where it is one of a field. */
+/* A number that a descriptor allows. opt_field: its field, or NULL. */
 static double legal_number(const idm_block_info *info, const idm_field *opt_field,
                            idm_random *random)
 {
@@ -57,7 +57,7 @@ void support_redraw(idm_theta *theta, size_t id, idm_random *random)
 {
   const idm_block_info *info = theta->block[id].info;
   const size_t usual = idm_block_size(info, theta->sizes, theta->models);
-  const size_t size = usual ? usual : theta->block[id].size; /* as its planner says */
+  const size_t size = usual ? usual : theta->block[id].size; /* as specified by its planner */
   if (theta->block[id].size != size) check(idm_theta_resize(theta, id, size, 1, &support_error));
   double *value = theta->block[id].value;
   if (info->support != IDM_DISTRIBUTION) {
@@ -69,7 +69,7 @@ void support_redraw(idm_theta *theta, size_t id, idm_random *random)
   for (size_t i = 0; i < size; i += width) support_distribution(random, value + i, width);
 }
 
-/* What the numbers of a form are indexed by. */
+/* Check the axes of a form. */
 static void check_form(const idm_block_info *info)
 {
   const struct {
@@ -97,14 +97,14 @@ void support_legal_block(const idm_block_info *info)
   for (size_t i = 0; i < 4; i++) {
     assert_true(info->axis[i] < IDM_AXIS_COUNT);
     fields = fields || info->axis[i] == IDM_AXIS_FIELD;
-    /* Axes stand without a gap. */
+    /* Axes have no gap. */
     if (i) assert_true(info->axis[i - 1] || !info->axis[i]);
   }
   assert_int_equal(fields, info->field != NULL);
   assert_true(info->opaque || !info->count);
   if (info->opaque) assert_int_equal(info->form, IDM_FORM_NUMBERS);
   if (info->support == IDM_DISTRIBUTION) assert_true(info->axis[0] && !info->infinite);
-  /* The usual scale is a legal one, and there is no other kind of scale. */
+  /* The default scale is allowed, and no unknown scale is. */
   assert_int_equal(info->scales & ~(unsigned)(IDM_SCALES_ALL | IDM_SCALES_FRACTION), 0);
   assert_true(info->scales ? (info->scales >> info->scale & 1) : !info->scale);
   assert_true(info->spread >= 0);
@@ -252,7 +252,7 @@ idm_event support_event(const idm_data *data, size_t trajectory, size_t row)
                      .last = row + 1 == data->first[trajectory + 1]};
 }
 
-/* One more availability set: this action alone. */
+/* Add an availability set that contains only this action. */
 static uint32_t add_set(idm_data *data, int action)
 {
   const size_t actions = data->sizes.actions, at = data->available_sets++;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What tests need that is no Debian package, by name from PyPI (requirements.txt), into .tools: axe.min.js. Where it cannot be
-# had a line says what stays unchecked, and nothing fails.
+# Download the tools of tests that are not Debian packages from PyPI (requirements.txt) into .tools: axe.min.js. If the
+# download fails, a line reports what stays unchecked, and the exit code is 0.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=.tools

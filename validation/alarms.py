@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
-"""How often the model's half of the verdict raises an alarm: of right models, and of wrong ones.
+"""Rate of alarms of the model tests, for correct and for wrong models.
 
 usage: alarms.py PROGRAM FOLDER [LOGS]
 
-Each log is simulated from a problem and fitted by the same one (--inverse map; the tests look at the best draw, so
-that a posterior's draws do not change them). A right model should fail in about 1 % of fits, and the test fails where
-so many alarms have a probability below 0.1 %. Wrong models differ by agent, choose at random, or have a number that
-cannot matter: what must be said is left out in 1 % of logs at most, by the same rule.
+Each log is simulated from a problem and fitted with the same problem (--inverse map; the tests use the best draw, so
+that posterior draws do not change them). A correct model should fail in about 1 % of fits, and the test fails if the
+number of alarms has a probability below 0.1 %. Wrong models differ between agents, choose at random, or have a number
+without effect: the expected message may be missing in at most 1 % of logs, by the same rule.
 
-The part for the environment: sites whose tests are right with probability .70, .65 or .60, with agents whose models are
-around that, under a file that gives .70. A right site fails the test of the environment in at most 1 % of logs, by the same rule;
-of 600 patients at .65, and of 300 at .60, it names the observations in all but 5 % of logs, by the same rule.
+The environment part: sites whose tests are right with probability .70, .65 or .60, with agents whose models are near
+that, under a file that specifies .70. A correct site fails the test of the environment in at most 1 % of logs, by the
+same rule. For 600 patients at .65, and for 300 at .60, the test names the observations in all but 5 % of logs, by the
+same rule.
 
-What is done is kept in FOLDER, and a later call goes on; CORES=N limits the number of processes.
+Results are kept in FOLDER, and a later call continues; CORES=N limits the number of processes.
 """
 import concurrent.futures
 import csv
@@ -63,7 +64,7 @@ def run(program, *arguments):
 
 
 def simulate(program, problem, seed, agents, trajectories, steps, settings):
-    """A log of so many agents, each with its own settings (a function of its number)."""
+    """Simulate a log of several agents, each with its own settings (a function of its number)."""
     rows = []
     for agent in range(agents):
         options = [x for key, value in settings(agent).items() for x in ("--set", "%s=%r" % (key, value))]
@@ -91,7 +92,7 @@ def verdict(program, folder, problem, rows, free):
 
 
 def over_seeds(folder, name, logs, one):
-    """one(seed) for every log, on all cores or CORES of them; what an earlier call has found is read."""
+    """one(seed) for every log, on all cores or CORES of them; results of an earlier call are read."""
     path = folder / (re.sub(r"[^A-Za-z0-9.]+", "-", name) + ".jsonl")
     lines = path.read_text().splitlines() if path.exists() else []
     done = {seed: value for seed, value in map(json.loads, lines)}
@@ -110,21 +111,21 @@ def alike(**settings):
 
 
 def different(seed, key, centre, sd):
-    """Each agent's own number: lognormal around a centre."""
+    """A number per agent: lognormal around a centre."""
     draw = random.Random(seed)
     values = {}
     return lambda agent: {key: values.setdefault(agent, centre * math.exp(sd * draw.gauss(0, 1)))}
 
 
 def at_random(rows, seed):
-    """The same log, the actions of a coin."""
+    """The same log with random actions."""
     draw = random.Random(seed)
     actions = sorted({row["action"] for row in rows})
     return [{**row, "action": draw.choice(actions)} for row in rows]
 
 
 def upper(n, p, tail):
-    """The least count whose binomial upper tail is below `tail`."""
+    """Smallest count whose binomial upper tail is below `tail`."""
     above, count = 1.0, 0
     while above > tail:
         above -= math.comb(n, count) * p**count * (1 - p) ** (n - count)
@@ -133,7 +134,7 @@ def upper(n, p, tail):
 
 
 def right_models(program, folder, logs, reversal, learner):
-    """(name, the misfits of each log that has any, lists of p by test) of right models."""
+    """(name, misfits of each log that has any, lists of p by test) for correct models."""
     cases = [
         ("DIAG, 1 agent, 60 patients", DIAG, 1, 60, 50, dict(alpha=0.5, beta=1.25, eta=0.001), "beta,eta"),
         ("DIAG, 12 agents of 8 patients", DIAG, 12, 8, 50, dict(alpha=2.0), "alpha"),
@@ -156,7 +157,7 @@ def right_models(program, folder, logs, reversal, learner):
 
 
 def wrong_models(program, folder, logs, reversal, informs_alike, learner):
-    """(name, words that must be said, logs in which they were) of wrong models."""
+    """(name, expected words, number of logs with these words) for wrong models."""
     cases = [
         ("79 agents, log alpha differs by 1", "are not alike", lambda seed: simulate(
             program, reversal, seed, 79, 1, 30, different(seed, "alpha", 0.3, 1)), reversal, "alpha"),
@@ -194,7 +195,7 @@ agent: {planner: bounded-rational, alpha: 0.5, beta: inf, eta: 0, resolution: 40
 
 
 def environments(program, folder, logs):
-    """(name, logs in which the environment is a misfit, most or None, least or None) of sites."""
+    """(name, number of logs in which the environment is a misfit, largest or None, smallest or None) for sites."""
     def write_site(right):
         path = folder / ("site%g.yaml" % right)
         path.write_text(SITE % dict(right=right, wrong=1 - right))

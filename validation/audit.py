@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""Audits of groups whose optimism is known.
+"""Audits of groups with known optimism.
 
 usage: audit.py PROGRAM FOLDER clinic|adni [SEEDS]
 
-clinic: three groups of a clinic like DIAG at r = 19, 1/beta free, SEEDS logs (20) of each kind:
+clinic: three groups of a clinic similar to DIAG at r = 19, 1/beta free, SEEDS logs (20) of each kind:
 
-differ    1/beta differs between groups: 90 % intervals of the four values (the groups and all) cover in at least 64 of
-          80 cases, and the groups stand in their order;
-alike     1/beta is the same: at most 6 of 60 contrasts are flagged at 95 %;
-dynamics  1/beta is the same and one group has a worse test, which its doctors know: with the dynamics of all the audit
-          sees a difference that is none, and says that it depends on them.
+  differ    1/beta differs between groups: 90 % intervals of the four values (the groups and all) cover in at least 64 of
+            80 cases, and the groups are in the right order;
+  alike     1/beta is the same: at most 6 of 60 contrasts are significant at 95 %;
+  dynamics  1/beta is the same, and one group has a less accurate test, which its doctors know: with the dynamics of all
+            groups, the audit finds a spurious difference, and reports that it depends on them.
 
-adni: the same of the synthetic ADNI cohort (examples/adni/cohort.py), which is simulated from a finer lattice, where
-predicates overlap: `optimism`, `none` and `dynamics`, the last with dynamics learnt from all against those of each cell.
+adni: the same for the synthetic ADNI cohort (examples/adni/cohort.py), which is simulated on a finer lattice and has
+overlapping predicates: `optimism`, `none` and `dynamics`, the last with dynamics learnt from all patients and from each
+cell.
 
-What is done is kept in FOLDER, and the same command goes on where it stopped.
+Results are kept in FOLDER, and the same command continues where it stopped.
 """
 import concurrent.futures
 import csv
@@ -42,7 +43,7 @@ free: {beta: {scale: inverse, prior: {normal: [0, 1]}}}
 """
 GROUPS = "abc"
 PATIENTS = 200
-KINDS = {  # 1/beta, and how often the test is right, of each group
+KINDS = {  # 1/beta, and accuracy of the test, of each group
     "differ": ((0.1, 0.4, 0.7), (0.7, 0.7, 0.7)),
     "alike": ((0.4, 0.4, 0.4), (0.7, 0.7, 0.7)),
     "dynamics": ((0.4, 0.4, 0.4), (0.7, 0.7, 0.6)),
@@ -78,7 +79,7 @@ def make_log(program, folder, kind, seed, path):
 
 
 def audit(program, folder, kind, seed):
-    """The summary of one log's audit, kept."""
+    """Summary of the audit of one log; it is kept."""
     kept = folder / ("%s-%d.json" % (kind, seed))
     if not kept.exists():
         log = folder / ("%s-%d.csv" % (kind, seed))
@@ -96,7 +97,7 @@ PREDICATES = ("APOE4!=0", "PTGENDER=Female", "AGE>75")
 
 
 def adni(program, folder, kind, seed):
-    """The summary of the audit of one cohort, and the values that went in."""
+    """Summary of the audit of one cohort, and its true values."""
     kept = folder / ("adni-%s-%d.json" % (kind, seed))
     if not kept.exists():
         cohort = folder / ("adni-%s-%d" % (kind, seed))
@@ -114,7 +115,7 @@ def adni(program, folder, kind, seed):
 
 
 def adni_truth(cohort):
-    """1/beta of each group and of all: the mean over subjects of reference and effects."""
+    """1/beta of each group and of all patients: mean over subjects of reference plus effects."""
     optimism = json.loads((cohort / "record.json").read_text())["optimism"]
     with open(cohort / "cohort.csv", newline="") as file:
         subjects = {row["RID"]: row for row in csv.DictReader(file)}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Unrecorded cells lose precision, not truth: usage: blanks.py PROGRAM FOLDER [LOGS]
+"""Unrecorded cells reduce precision without bias: usage: blanks.py PROGRAM FOLDER [LOGS]
 
-LOGS logs (100) of 150 patients of at most 12 steps from blanks.yaml: half of them of an agent with 1/beta = .8, half of
-agents drawn from the prior. Each log is fitted whole, with half of its observations left out at random, and with a
-fifth of its actions left out. The posteriors must agree, those of gaps be wider, and over the agents drawn 90 %
-intervals hold the truth as often as they say (at one value they may do so more often: choices hardly depend on 1/beta
-between two of its steps). Exit code 1 and a line with FAILS where they do not. About fifteen minutes of one core.
+LOGS logs (100) of 150 patients with at most 12 steps from blanks.yaml: half of them from an agent with 1/beta = .8,
+half from agents drawn from the prior. Each log is fitted completely, with half of its observations left out at random,
+and with a fifth of its actions left out. The posteriors must agree, those with gaps must be wider, and over the agents
+from the prior 90 % intervals must have their nominal coverage (at a single value the coverage may be higher: choices
+hardly depend on 1/beta between two of its steps). Exit code 1 and a line with FAILS otherwise. About fifteen minutes on
+one core.
 """
 
 import csv
@@ -22,11 +23,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TRUTH, SPREAD = 0.8, 0.3  # of 1/beta, as in blanks.yaml
 KINDS = {"whole": (0, 0), "half of the observations left out": (0.5, 0), "a fifth of the actions left out": (0, 0.2)}
 EFFORT = ("--chains", 2, "--warmup", 300, "--draws", 500)
-RARE = 0.001  # a false alarm of any one line
+RARE = 0.001  # false-alarm rate of each line
 
 
 def leave_out(source, target, observations, actions, seed):
-    """Empty cells of a log at random."""
+    """Clear cells of a log at random."""
     draw = random.Random(seed)
     with open(source) as file:
         rows = list(csv.DictReader(file))
@@ -42,7 +43,7 @@ def leave_out(source, target, observations, actions, seed):
 
 
 def fit(study, seed, kind):
-    """Posterior of 1/beta from one log; what was fitted before is read."""
+    """Posterior of 1/beta from one log; earlier fits are read."""
     whole = os.path.join(study.folder, f"log-{seed}.csv")
     run = os.path.join(study.folder, f"log-{seed}-{list(KINDS).index(kind)}")
     summary = os.path.join(run, "summary.json")
@@ -55,13 +56,13 @@ def fit(study, seed, kind):
 
 
 def tail(held, logs, level=0.9):
-    """Probability of a number of intervals as far from its expectation as this one."""
+    """Probability of a number of intervals at least as far from its expectation."""
     chance = [math.comb(logs, k) * level**k * (1 - level) ** (logs - k) for k in range(logs + 1)]
     return sum(p for p in chance if p <= chance[held] * (1 + 1e-9))
 
 
 def truth_of(seed, drawn):
-    """1/beta of the agent of a log: the prior's mean, or a draw."""
+    """1/beta of the agent of a log: the prior mean, or a draw."""
     return random.Random(f"agent {seed}").gauss(TRUTH, SPREAD) if drawn else TRUTH
 
 
@@ -71,7 +72,7 @@ def simulate(study, seed, drawn):
 
 
 def coverage(found, truths, judged):
-    """A line a kind; whether intervals hold the truth as often as they say."""
+    """Print one line per kind; return whether intervals have their nominal coverage."""
     sound = True
     for kind, posts in found.items():
         held = sum(p["q5"] <= truth <= p["q95"] for p, truth in zip(posts, truths))
@@ -84,7 +85,7 @@ def coverage(found, truths, judged):
 
 
 def agreement(found):
-    """A line a kind of gaps, against the whole logs."""
+    """Print one line per kind of gap, compared with the complete logs."""
     sound = True
     for kind in list(KINDS)[1:]:
         pairs = list(zip(found[kind], found["whole"]))

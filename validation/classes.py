@@ -1,11 +1,13 @@
-"""The paper's stochastic classes on data of their own planners: policies are found again, and intervals cover.
+"""Recovery and coverage of the paper's stochastic classes on data from their own planners.
 
-Recovery: agents are drawn from priors, logs of 10, 100 and 1,000 trajectories simulated, each fitted as its class, and the
-answer's policy (of posteriors: the mean over draws) compared with the truth's over the decisions of a log that nobody was fitted
-to: the mean of KL(truth || answer), each policy at beliefs of its own. Fails where the mean over agents does not fall from size to
-size, or is not near 0 at the last. Coverage, of classes whose answer is a posterior: `idm recover` draws agents from the
-prior, so that 90 % intervals cover exactly as often as they say. Fails where a number's coverage is off by more than chance
-allows (p < .001, binomial). Those of preference-bayes are in preference.py.
+Recovery: agents are drawn from priors, logs of 10, 100 and 1,000 trajectories are simulated, each is fitted by its
+class, and the estimated policy (for posteriors: the mean over draws) is compared with the true one over the decisions
+of a log that was not fitted: the mean of KL(truth || estimate), each policy at its own beliefs. The test fails if the
+mean over agents does not decrease with the size, or is not near 0 at the largest. Coverage, of classes with a
+posterior: `idm recover` draws agents from the prior, so that 90 % intervals have exactly their nominal coverage. The
+test fails if a number's coverage is off by more than chance allows (p < .001, binomial). Coverage of preference-bayes
+is in preference.py.
+
 usage: classes.py PROGRAM FOLDER [AGENTS [LOGS]]
 """
 
@@ -22,7 +24,8 @@ from subjective import unlikely
 SIZES = (10, 100, 1000)
 STEPS = 5
 HELD_OUT = 200
-# Nats a decision that a policy may still be away from the truth's after 5,000 decisions, of which d free numbers take d/10,000.
+# Largest accepted divergence, in nats per decision, from the true policy after 5,000 decisions; d free numbers
+# contribute about d/10,000.
 NEAR = 0.005
 
 ACTIONS, STATES = ("wait", "treat"), ("well", "ill")
@@ -37,7 +40,7 @@ SEEN = {
     "utility": {"wait": [0, 0], "treat": [0, 0]},
 }
 HIDDEN = {**SEEN, "name": "hidden", "observations": ["low", "high"], "observation": {"*": [[0.75, 0.25], [0.3, 0.7]]}}
-# Somebody whose wants are known and whose knowledge is not certain.
+# An agent with known utilities and uncertain knowledge.
 BOUNDED = {**HIDDEN, "name": "bounded", "utility": {"wait": [1, -3], "treat": [-1, 1]},
            "models": {"perturb": {"observation": 0.15}}}
 BOLTZMANN = {"planner": "boltzmann-exploratory", "temperature": 1, "resolution": 20}
@@ -57,7 +60,7 @@ POINTS = {"prototypes": {"prior": {"dirichlet": [1, 1, 1, 1]}}, "sharpness": {"s
 PRICES = {"alpha": {"scale": "log", "prior": {"normal": [0, 0.7]}}, "beta": {"scale": "inverse", "prior": {"normal": [0, 1]}},
           "eta": {"prior": {"normal": [0, 2]}}}
 
-# class: the world, its agent, what is free, further options of the fit, whether the answer is a posterior.
+# class: environment, agent, free numbers, further options of the fit, whether the answer is a posterior.
 CLASSES = {
     "bc-il": (HIDDEN, RULE, WEIGHTS, [], False),
     "subj-bc-il": (HIDDEN, PROTOTYPE, POINTS, [], False),
@@ -70,8 +73,8 @@ CLASSES = {
     "subj-me-irl": (SEEN, ENTROPY, WORLD, [], True),
     "ibrc": (BOUNDED, CONTROL, PRICES, [], True),
 }
-# Where wants and every row of the dynamics are free, a class has explanations that trade states' places, and one fit takes half a
-# minute; its coverage is that of some wants, and of dynamics by two numbers.
+# If utilities and all rows of the dynamics are free, a class has explanations that exchange states, and one fit takes
+# half a minute; coverage is that of some utilities, and of dynamics by two numbers.
 MIRROR = {**HIDDEN, "observation": {"*": [[0.75, 0.25], [0.25, 0.75]]}}
 TIED = {
     "utility": {**NORMAL, "entries": ["wait.ill", "treat"]},
@@ -135,7 +138,7 @@ def divergence(truth, answer):
 
 
 def recover(study, name, number):
-    """KL of one agent's policy and the answer's, by size of the log."""
+    """KL divergence of the estimated policy from one agent's, by size of the log."""
     world, agent, free, options, _ = CLASSES[name]
     base = os.path.join(study.folder, f"{name}-{number}")
     question, truth, held_out = (f"{base}-{what}" for what in ("question.json", "truth.json", "held-out.csv"))
@@ -158,7 +161,7 @@ def recover(study, name, number):
 
 
 def cover(study, name, logs):
-    """What `idm recover` says of every number of a class."""
+    """Coverage of every number of a class, by `idm recover`."""
     world, agent, free = COVERED.get(name, CLASSES[name][:3])
     base = os.path.join(study.folder, f"{name}-coverage")
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Our diagnostics against ArviZ's, live: usage: compare_arviz.py PROGRAM FOLDER PYTHON
+"""Compare the diagnostics with ArviZ's: usage: compare_arviz.py PROGRAM FOLDER PYTHON
 
-Fits DIAG (metropolis and nuts; with whole blocks free, and parts of them; people of one population), audits groups, lets
-PYTHON (with ArviZ) open run.nc by run_arviz.py, every warning an error, and compares mean, sd, quantiles, MCSE, ESS and
-R-hat of every quantity to a relative 1e-6.
+Fits DIAG (metropolis and nuts; with whole blocks free, and parts of them; people of one population), audits groups, and
+opens run.nc with PYTHON (with ArviZ) by run_arviz.py, where every warning is an error. Mean, sd, quantiles, MCSE, ESS
+and R-hat of every quantity must agree to a relative 1e-6.
 """
 
 import csv
@@ -20,7 +20,7 @@ NAMES = {"mean": "mean", "sd": "sd", "mcse_mean": "mcse_mean", "mcse_sd": "mcse_
 
 
 def compare(ours, theirs):
-    """The largest relative difference over all numbers."""
+    """Largest relative difference over all numbers."""
     worst = 0
     for quantity, one in ours.items():
         for name, other in NAMES.items():
@@ -30,7 +30,7 @@ def compare(ours, theirs):
 
 
 def read(python, run, label, ours, axes=None):
-    """What ArviZ makes of a run must be what the run says, along the axes that docs/ promises."""
+    """ArviZ's view of a run must equal that of the run, along the axes documented in docs/."""
     chains = sorted(glob.glob(os.path.join(run, "chain-*.csv")))
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_arviz.py")
     done = subprocess.run([python, script, os.path.join(run, "run.nc"), *chains], capture_output=True, text=True)
@@ -40,7 +40,7 @@ def read(python, run, label, ours, axes=None):
     for name, expected in (axes or {}).items():
         if theirs["axes"].get(name) != expected:
             raise SystemExit(f"{label}: {name} over {theirs['axes'].get(name)}, not {expected}")
-    # The mean of beta need not exist: beside its inverse it is drawn, and not summarised.
+    # The mean of beta may not exist: beta has draws, like its inverse, but no summary.
     apart = (set(ours) ^ set(theirs["summary"])) - {"beta"}
     if apart:
         raise SystemExit(f"{label}: summary.json and run.nc differ in {sorted(apart)}")
@@ -59,7 +59,7 @@ def fits(study, folder, python):
     for name, sampler, free in (("metropolis", "metropolis", "beta,eta"), ("nuts", "nuts", "beta,eta"),
                                 ("arrays", "nuts", "utility"), ("parts", "nuts", parts)):
         run = os.path.join(folder, f"arviz-{name}")
-        # Of arrays only the form is at stake: a small log and a few short chains.
+        # Arrays are tested for their form only: a small log and a few short chains.
         small = name != sampler
         size = ("--draws", 501)
         if small:
@@ -70,7 +70,7 @@ def fits(study, folder, python):
 
 
 def sites(study):
-    """A log of eight people, every other one of site b."""
+    """A log of eight people, every second one from site b."""
     path = os.path.join(study.folder, "sites.csv")
     with open(study.log("optimistic", 3, 80)) as file, open(path, "w", newline="") as other:
         rows, writer = csv.DictReader(file), csv.writer(other)
@@ -82,7 +82,7 @@ def sites(study):
 
 
 def people(study, folder, python, log):
-    """One formula for all blocks, and one a block, which gives their coefficients an axis each."""
+    """One formula for all blocks, and one formula per block, which gives each its own axis of coefficients."""
     for label, models in (("people", ["alpha, beta ~ site"]), ("formulas", ["alpha ~ site"])):
         run = os.path.join(folder, f"arviz-{label}")
         study.call("fit", "example:diag", log, "-o", run, "--overwrite", "--free", "alpha,beta", "--by", "agent",

@@ -1,8 +1,9 @@
-"""Twenty posteriors against those of an earlier sampler, kept in engine.json: plain fits, populations, groups, agents in groups.
+"""Twenty posteriors, compared with those of an earlier sampler in engine.json: plain fits, populations, groups, agents
+in groups.
 
-Every case is a simulated log, the same for the same seed, and a request. Means and standard deviations of every number must agree
-within Monte Carlo error: |difference| <= 4.8 standard errors of both, which about 700 numbers exceed by chance once in 500 runs.
-Prints the largest difference of each case in standard errors; exit code 1 where one is larger.
+Every case is a simulated log, the same for the same seed, and a request. Means and standard deviations of every number
+must agree within Monte Carlo error: |difference| <= 4.8 standard errors of both, which about 700 numbers exceed by
+chance once in 500 runs. Prints the largest difference of each case in standard errors; exit code 1 if one is larger.
 usage: engine.py PROGRAM FOLDER [--keep]      --keep writes engine.json from PROGRAM's own answers
 """
 
@@ -16,7 +17,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT = 4.8
 LEARNER = os.path.join(HERE, "learner.yaml")
-# Groups of agents: what each is simulated with, its site and its arm.
+# Groups of agents: simulation settings, site and arm.
 SITES = [({"alpha": 0.4, "beta": 1.5}, "a", "0"), ({"alpha": 0.6, "beta": 2}, "b", "0"),
          ({"alpha": 0.5, "beta": 4}, "c", "1"), ({"alpha": 0.9, "beta": 1.2}, "a", "1")]
 LEARNERS = [({"inverse_temperature": 1 + 0.4 * k, "learning_rate_gain": 0.2 + 0.05 * k, "learning_rate_loss": 0.5 - 0.04 * k,
@@ -60,7 +61,7 @@ def call(program, *words):
 
 
 def simulate(program, folder, name, problem, groups, trajectories, steps, agents):
-    """A log of groups, whose trajectories are dealt to a few agents each; a learner has one trajectory."""
+    """A log of groups, whose trajectories are distributed over a few agents each; a learner has one trajectory."""
     path = os.path.join(folder, name + ".csv")
     rows = []
     for k, (numbers, site, arm) in enumerate(groups):
@@ -96,7 +97,7 @@ def answer(program, folder, logs, name):
 
 
 def worst(now, before):
-    """The largest difference, in standard errors, and where."""
+    """Largest difference in standard errors, and its place."""
     found = (0, "")
     for name, (mean, sd, mean_error, sd_error) in now.items():
         old = before[name]

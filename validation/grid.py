@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Posteriors of `idm fit` against dense quadrature: usage: grid.py PROGRAM FOLDER
+"""Posteriors of `idm fit` compared with dense quadrature: usage: grid.py PROGRAM FOLDER
 
-A second implementation, in numpy, that shares nothing with the library: problems written out below, planner by plain
-fixed-point iteration, mean-belief filter, log-likelihood of the CSV log, and the posterior as a sum over a
-grid. The program simulates the logs; its log-likelihoods must agree to 1e-6, its posteriors as far as Monte Carlo
-lets them be known. Exit code 1 and a line with FAILS where something differs. About two minutes on one core.
+An independent implementation in numpy: problems written out below, planner by fixed-point iteration, mean-belief
+filter, log-likelihood of the CSV log, and the posterior as a sum over a grid. The program simulates the logs. Its
+log-likelihoods must agree to 1e-6, its posteriors within Monte Carlo error. Exit code 1 and a line with FAILS if
+something differs. About two minutes on one core.
 """
 
 import csv
@@ -17,9 +17,9 @@ import time
 
 import numpy as np
 
-TOLERANCE = 1e-9  # of the span of V, certified
-WIDTH = 20.0      # log posterior below its maximum at which a grid ends: e^-20 of the mode
-ERRORS = 4.0      # Monte Carlo errors allowed; 68 comparisons, 6e-5 each: a false alarm in 250 sets of seeds
+TOLERANCE = 1e-9  # relative to the range of V, certified
+WIDTH = 20.0      # a grid ends where the log posterior is this far below its maximum: e^-20 of the mode
+ERRORS = 4.0      # accepted Monte Carlo errors; 68 comparisons, 6e-5 each: a false alarm in 250 sets of seeds
 QUANTILES = {"q5": 0.05, "q50": 0.5, "q95": 0.95}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -37,13 +37,13 @@ def diagnosis():
 
 
 def three_states(lookahead):
-    """validation/sbc-three.yaml on a lattice of 20: the likeliest observation of every row moves by -.1, 0, .1."""
+    """validation/sbc-three.yaml on a lattice of 20: the most probable observation of every row changes by -.1, 0, .1."""
     drift = np.array([[0.95, 0.05, 0], [0.02, 0.9, 0.08], [0, 0.05, 0.95]])
     dull = np.array([[0.4, 0.33, 0.27], [0.33, 0.34, 0.33], [0.27, 0.33, 0.4]])
     sharp = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
 
     def moved(rows, by):
-        top = np.eye(3, dtype=bool)  # the likeliest observation is the state's own, in both tables
+        top = np.eye(3, dtype=bool)  # in both tables the most probable observation is that of the state
         change = np.where(top, rows + by, 0)
         rest = 1 - change.sum(axis=1, keepdims=True)
         others = np.where(top, 0, rows)
@@ -59,19 +59,19 @@ def three_states(lookahead):
 # ------------------------------------------------------------------ lattice and geometry
 
 class Lattice:
-    """Beliefs with coordinates that are multiples of 1/r, and Freudenthal's triangulation between them."""
+    """Beliefs whose coordinates are multiples of 1/r, with Freudenthal's triangulation."""
 
     def __init__(self, states, resolution):
         self.resolution = resolution
         corners = [c for c in itertools.product(range(resolution + 1), repeat=states) if sum(c) == resolution]
         self.points = np.array(corners) / resolution
-        # Vertices are known by their tail sums y_2..y_k, each in 0..r.
+        # Vertices are identified by their tail sums y_2..y_k, each in 0..r.
         tails = np.cumsum(np.array(corners)[:, ::-1], axis=1)[:, ::-1][:, 1:]
         self.index = np.zeros((resolution + 1,) * (states - 1), dtype=int)
         self.index[tuple(tails.T)] = np.arange(len(corners))
 
     def locate(self, beliefs):
-        """Vertices and weights (..., k) that hold each belief (..., k)."""
+        """Vertices and weights (..., k) of the simplex that contains each belief (..., k)."""
         y = self.resolution * np.cumsum(beliefs[..., ::-1], axis=-1)[..., ::-1][..., 1:]
         y = np.clip(y, 0, self.resolution)
         low = np.minimum(np.floor(y), self.resolution - 1)
@@ -82,7 +82,7 @@ class Lattice:
         weights = -np.diff(np.concatenate([edge, falling, 0 * edge], axis=-1), axis=-1)
         vertices, at = [], low.astype(int)
         for step in range(y.shape[-1] + 1):
-            # A vertex of weight nought may stand outside the simplex; the table then holds any point at all.
+            # A vertex of weight 0 may be outside the simplex; the table then has an arbitrary point.
             vertices.append(self.index[tuple(np.moveaxis(at, -1, 0))])
             if step < y.shape[-1]:
                 at = at + (np.arange(y.shape[-1]) == order[..., step, None])
@@ -90,7 +90,7 @@ class Lattice:
 
 
 class Problem:
-    """A problem and its lattice; models have equal weight, actions too."""
+    """A problem and its lattice; models have equal weight, and so have actions."""
 
     def __init__(self, states, actions, observations, start, discount, transition, observation, utility, resolution,
                  lookahead):
@@ -118,7 +118,7 @@ class Problem:
         return p, -(p * np.log(p)).sum(axis=-1), joint / p[..., None]
 
     def sweep_rows(self):
-        """Successors of the lattice as one matrix; pairs (z, u) with the same successors, computed once."""
+        """Successors of the lattice as one matrix; pairs (z, u) with the same successors are computed once."""
         points = self.lattice.points
         p, surprise, after = self.successors(points)
         vertices, weights = self.lattice.locate(after)
@@ -137,7 +137,9 @@ class Problem:
 # ------------------------------------------------------------------ planner
 
 def soft_over_models(K, optimism):
-    """beta log mean exp(K/beta) with optimism 1/beta, models last, and the specification policy; 0 is the mean."""
+    """beta log mean exp(K/beta) with optimism 1/beta, over the last axis (models), and the specification policy; 0 is
+    the mean.
+    """
     mean = K.mean(axis=-1, keepdims=True)
     optimism = np.where(optimism == 0, 1e-30, optimism)[..., None]
     with np.errstate(over="raise", invalid="raise"):
@@ -148,7 +150,7 @@ def soft_over_models(K, optimism):
 
 
 def soft_over_actions(Q, alpha):
-    """alpha log mean exp(Q/alpha), actions last, and the log decision policy; alpha is positive here."""
+    """alpha log mean exp(Q/alpha) over the last axis (actions), and the log decision policy; alpha is positive here."""
     top = Q.max(axis=-1, keepdims=True)
     gap = (Q - top) / alpha[..., None]
     total = np.log(np.exp(gap).sum(axis=-1, keepdims=True))
@@ -156,7 +158,7 @@ def soft_over_actions(Q, alpha):
 
 
 class Plan:
-    """The fixed points V of many agents (alpha, 1/beta, eta), arrays of one length."""
+    """The fixed points V of many agents (alpha, 1/beta, eta), given as arrays of one length."""
 
     def __init__(self, problem, alpha, optimism, eta):
         self.problem, self.alpha, self.optimism, self.eta = problem, alpha, optimism, eta
@@ -164,13 +166,13 @@ class Plan:
         self.solve()
 
     def solve(self):
-        """Plain iteration until no policy can change: V* - BV lies within gamma/(1-gamma) [min d, max d]."""
+        """Fixed-point iteration until the policies are certain: V* - BV is within gamma/(1-gamma) [min d, max d]."""
         gamma, active = self.problem.discount, np.arange(len(self.V))
         while len(active):
             V = self.V[active]
             new, _, _ = self.backup(V, active)
             d = new - V
-            self.V[active] = new - new.mean(axis=1, keepdims=True)  # a constant changes no policy
+            self.V[active] = new - new.mean(axis=1, keepdims=True)  # a constant does not change a policy
             active = active[gamma / (1 - gamma) * np.ptp(d, axis=1) > TOLERANCE]
 
     def backup(self, V, which):
@@ -202,8 +204,9 @@ class Plan:
 # ------------------------------------------------------------------ log-likelihood
 
 class Log:
-    """A log as a tree of histories: by depth, each history's parent, last action and observation, and counts of what was
-    done next."""
+    """A log as a tree of histories: by depth, each history's parent, last action and observation, and counts of the
+    next actions.
+    """
 
     def __init__(self, problem, path):
         self.problem, self.levels = problem, []
@@ -236,7 +239,7 @@ class Log:
         return sum(len(level[0]) for level in self.levels)
 
     def log_likelihood(self, alpha, optimism, eta, batch=128):
-        """Of agents given by arrays of one shape; the likelihood is causally conditioned on what was seen."""
+        """Log-likelihood of agents given by arrays of one shape, causally conditioned on the observations."""
         alpha, optimism, eta = np.broadcast_arrays(*map(np.asarray, (alpha, optimism, eta)))
         flat = [np.array(x, dtype=float).ravel() for x in (alpha, optimism, eta)]
         total = [self.of_batch(*(x[i:i + batch] for x in flat)) for i in range(0, len(flat[0]), batch)]
@@ -251,7 +254,7 @@ class Log:
             if depth == 0:
                 beliefs = np.tile(problem.start, (len(alpha), 1, 1))
             else:
-                # The mean belief: each model's update, weighted by the specification policy.
+                # Mean belief: the updates of the models, weighted by the specification policy.
                 forward = np.einsum("bcs,cst->bct", beliefs[:, parent], problem.transition[action])
                 joint = forward[:, :, None] * problem.observation[:, action, :, seen]  # [b, c, m, s']
                 update = joint / joint.sum(axis=-1, keepdims=True)
@@ -267,7 +270,9 @@ class Log:
 
 
 def interpolated(lattice, beliefs, log_decision, specification):
-    """Both policies linearly between lattice points; probabilities, though the decisions' are kept as logarithms."""
+    """Both policies, interpolated linearly between lattice points as probabilities; decisions are returned as
+    logarithms.
+    """
     vertices, weights = lattice.locate(beliefs)
     row = np.arange(len(beliefs))[:, None, None]
     corners = log_decision[row, vertices]
@@ -279,7 +284,7 @@ def interpolated(lattice, beliefs, log_decision, specification):
 # ------------------------------------------------------------------ posterior on a grid
 
 class Axis:
-    """A free number: its coordinate, where to look at first, its normal prior there, and the number reported."""
+    """A free number: its coordinate, first range, its normal prior there, and the reported number."""
 
     def __init__(self, name, centre, sd, report=lambda x: x):
         self.name, self.centre, self.sd, self.report = name, centre, sd, report
@@ -290,7 +295,7 @@ class Axis:
 
 
 def evaluate(function, axes, boxes, points):
-    """The log posterior and its log-likelihood on a grid of points an axis."""
+    """Log posterior and log-likelihood on a grid of points per axis."""
     ticks = [np.linspace(low, high, points) for low, high in boxes]
     mesh = np.meshgrid(*ticks, indexing="ij")
     likelihood = function(*mesh)
@@ -298,7 +303,7 @@ def evaluate(function, axes, boxes, points):
 
 
 def around_mode(function, axes, coarse):
-    """Boxes that hold all that is within WIDTH of the highest log posterior, found by zooming."""
+    """Boxes that contain all points within WIDTH of the maximum of the log posterior, found by zooming."""
     boxes = [axis.first for axis in axes]
     for _ in range(8):
         ticks, density, _ = evaluate(function, axes, boxes, coarse)
@@ -315,8 +320,10 @@ def around_mode(function, axes, coarse):
 
 
 class Marginal:
-    """One number's marginal by the trapezoid rule. The density vanishes at both ends, so that Whittaker's series carries it
-    from its ticks to fine ones; a line from tick to tick would put as much as .003 too much probability in either tail."""
+    """One number's marginal by the trapezoidal rule. The density vanishes at both ends, so that Whittaker's series
+    interpolates it from its ticks to fine ones; linear interpolation would add up to .003 of probability to either
+    tail.
+    """
 
     def __init__(self, axis, tick, density):
         fine = np.linspace(tick[0], tick[-1], 4001)
@@ -335,7 +342,7 @@ class Marginal:
 
 
 def marginals(axes, ticks, density):
-    """The density falls to e^-WIDTH at the border, so plain sums are trapezoid sums."""
+    """The density falls to e^-WIDTH at the border, so that plain sums are trapezoidal sums."""
     power = np.exp(density - density.max())
     every = range(len(axes))
     return [Marginal(axes[d], ticks[d], power.sum(axis=tuple(i for i in every if i != d))) for d in every]
@@ -358,7 +365,7 @@ class Posterior:
 # ------------------------------------------------------------------ comparison
 
 class Check:
-    """The program, its folder, and whether all agreed."""
+    """The program, its folder, and whether all comparisons agreed."""
 
     def __init__(self, program, folder):
         program = os.path.abspath(program) if os.sep in program else program
@@ -372,9 +379,9 @@ class Check:
         return done.stdout
 
     def judge(self, difference, allowed, unit=""):
-        """One comparison: the words that end its line."""
+        """Record one comparison; returns the end of its line."""
         self.count += 1
-        good = abs(difference) <= allowed  # false for nan
+        good = abs(difference) <= allowed  # False for nan.
         self.failures += not good
         return f"{difference:+.2e} of {allowed:.1e}{unit}" + ("" if good else "   FAILS")
 
@@ -397,8 +404,9 @@ class Check:
                                     "--log-likelihood", "none", *settings(held), *options))
 
     def compare(self, posterior, summary):
-        """Means and sds within ERRORS Monte Carlo errors and the grid's own, which must be fine enough to see 5 % of
-        the sd; quantiles by the probability that the grid puts below them."""
+        """Means and sds must agree within ERRORS Monte Carlo errors plus the grid's own, which must resolve 5 % of the
+        sd; quantiles are compared by their probability on the grid.
+        """
         for axis, ours, half, error in zip(posterior.axes, posterior.marginals, posterior.half, posterior.errors):
             theirs = summary["posterior"][axis.name]
             print(f"  {axis.name}: ess {theirs['ess_bulk']:.0f}, tail {theirs['ess_tail']:.0f}")
@@ -413,7 +421,7 @@ class Check:
                 allowed = ERRORS * np.sqrt(q * (1 - q) / ess) + abs(below - half.below(theirs[name]))
                 self.line(name, ours, theirs, error, self.judge(below - q, allowed, " in probability"))
         best, grid = summary["maximum_log_likelihood"], posterior.likelihood.max()
-        # No point of the grid can be likelier than the maximum, and a fine grid comes near it.
+        # No point of the grid may exceed the maximum, and a fine grid comes close to it.
         verdict = self.judge(best - grid, 0.1 if best >= grid - 1e-6 else 0)
         print(f"  highest log-likelihood: grid {grid:.4f}  idm {best:.4f}  {verdict}")
 

@@ -90,7 +90,7 @@ def clinic(program, folder, seed):
 
 
 def adni(program, folder, seed):
-    """The same of a synthetic ADNI cohort, by the example's own script."""
+    """The same for a synthetic ADNI cohort, by the script of the example."""
     cohort = folder / ("adni-%d" % seed)
     log = folder / ("adni-%d.log" % seed)
     with open(log, "w") as out:
@@ -115,7 +115,7 @@ def interval(truth, number):
 
 
 def covered(rows):
-    """How many contain the truth, of those that have an interval."""
+    """Number of intervals that contain the truth, and number of intervals."""
     own = [row for row in rows if row[1] is not None]
     return sum(row[1] <= row[0] <= row[2] for row in own), len(own)
 

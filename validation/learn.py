@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Posterior intervals of learnt dynamics cover the truth: usage: learn.py PROGRAM FOLDER [COHORTS]
+"""Coverage of posterior intervals of learnt dynamics: usage: learn.py PROGRAM FOLDER [COHORTS]
 
-50 cohorts of 300 patients of 6 visits, of whom every action is taken alike often, are simulated from one problem with
-hidden states, zeros and a matrix that two actions share; `idm learn --draws` learns each from a start that knows the
-zeros and little else. Over cohorts, which are independent, the number of 90 % intervals that hold the truth is binomial
-for each of the 25 probabilities: none may be rarer than one in a thousand among all of them. Within a cohort the
-probabilities hang together: the share of a cohort's intervals that cover is compared with .9 by its standard error over
-cohorts, for start, transition, observation; beyond 3.5 of them happens to one in 700 sets of cohorts. What is done is
-kept in FOLDER. Exit code 1 and a line with FAILS where it does not hold. Two minutes of one core.
+50 cohorts of 300 patients with 6 visits, whose actions are uniformly random, are simulated from one problem with hidden
+states, zeros and a matrix shared by two actions. `idm learn --draws` learns each from a start that specifies the zeros
+and little else. Cohorts are independent, so that the number of 90 % intervals that contain the truth is binomial for
+each of the 25 probabilities: none may be rarer than one in a thousand among all of them. Within a cohort the
+probabilities are dependent: the share of a cohort's intervals that cover is compared with .9 by its standard error over
+cohorts, for start, transition, observation; a deviation of more than 3.5 standard errors occurs in one of 700 sets of
+cohorts. Results are kept in FOLDER. Exit code 1 and a line with FAILS if a test fails. Two minutes on one core.
 """
 
 import json
@@ -36,13 +36,13 @@ START = [0.5, 0.3, 0.2]
 TRANSITION = [[0.9, 0.1, 0], [0.1, 0.8, 0.1], [0, 0.1, 0.9]]
 LOOK = [[0.8, 0.2, 0], [0.5, 0.5, 0], [0.2, 0.8, 0]]
 TEST = [[0.84, 0.08, 0.08], [0.08, 0.84, 0.08], [0.08, 0.08, 0.84]]
-# Where learning begins: the test is right more often than not, and nothing else.
+# Start of learning; its only information is that the test is right more often than not.
 VAGUE = ([1 / 3] * 3, [[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]], [[0.5, 0.5, 0]] * 3,
          [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
 
 
 def truths():
-    """The true probabilities by the names that a run gives them."""
+    """True probabilities by the names that a run uses."""
     states, seen = "abc", ("low", "middle", "high")
     answer = {f"start[{s}]": p for s, p in zip(states, START)}
     for s, row in zip(states, TRANSITION):
@@ -60,7 +60,7 @@ def call(program, *words):
 
 
 def posterior(program, folder, seed):
-    """Summaries of one cohort's probabilities, kept."""
+    """Summaries of one cohort's probabilities; they are kept."""
     kept = os.path.join(folder, f"cohort-{seed}.json")
     if not os.path.exists(kept):
         log, run = os.path.join(folder, f"cohort-{seed}.csv"), os.path.join(folder, f"cohort-{seed}")
@@ -81,7 +81,7 @@ def unlikely(covered, cohorts):
 
 
 def judge(cohorts, truth):
-    """Print a line a probability and one a kind; whether all hold."""
+    """Print one line per probability and one per kind; return whether all tests pass."""
     sound = True
     covers = {name: [one[name]["q5"] <= p <= one[name]["q95"] for one in cohorts] for name, p in truth.items()}
     for name, p in truth.items():

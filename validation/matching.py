@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Coverage of `distribution-matching-bayes`, whose interval depends on a loss scale: at its default (kl, scale 1).
+"""Coverage of `distribution-matching-bayes`, whose intervals depend on a loss scale, at its default (kl, scale 1).
 
 usage: matching.py PROGRAM FOLDER
 
-alpha of 100 agents from the prior, each with a log of 100 trajectories of 20 decisions, where states are observed and where they are
-hidden. A generalised posterior is not calibrated by construction. Of 100 intervals of 90 %, at least 75 contain the truth: if they covered
-85 %, fewer would with a probability of .003. The posterior by the likelihood is measured on the same logs. `idm recover` keeps results in FOLDER.
+alpha of 100 agents from the prior, each with a log of 100 trajectories of 20 decisions, with observed and with hidden
+states. A generalised posterior is not calibrated by construction. Of 100 intervals of 90 %, at least 75 must contain
+the truth: with a coverage of 85 %, fewer would with a probability of .003. The posterior by the likelihood is measured
+on the same logs. `idm recover` keeps results in FOLDER.
 """
 import json
 import pathlib

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Which inverse planner recovers the simulated agent of which planner: the table of docs/inverse.md.
+"""Recovery of every planner's agents by every inverse planner: the table of docs/inverse.md.
 
 usage: pairs.py PROGRAM FOLDER
 
-Rows are agents, columns inverse planners. Every pair simulates a log of the planner and another one to score, fits the first, and compares. It *recovers* where
-every free number is within 4 posterior sds or 15 % of the truth (and 0.1 of a number below 1). It *recovers up to* what
-the inverse planner itself lists as open where that is not so, but the second log has at most 0.01 nats per decision
-less than under the truth. Else the cell refers to the refusal, below the table. A second table has the inverse planners with evidence of their own, which look for utilities:
-scores, comparisons and policies of successive batches are computed here, not by the program. Sets *recover* where every range holds the truth. Exit code 1 where a pair is neither
-recovered nor refused, and answers within 2 minutes of processor time. Results are kept in FOLDER, so that the same command goes on where it stopped.
+Rows are agents, columns inverse planners. For every pair the script simulates a log of the planner and another one for
+scoring, fits the first, and compares. A pair *recovers* if every free number is within 4 posterior sds or 15 % of the
+truth (and 0.1 of a number below 1). Otherwise it *recovers up to* the directions that the inverse planner reports as
+open, if the second log has at most 0.01 nats per decision less than under the truth. Otherwise the cell refers to the
+refusal, below the table. A second table has the inverse planners with other evidence, which infer utilities: scores,
+comparisons and policies of successive batches are computed here, not by the program. Sets *recover* if every range
+contains the truth. Exit code 1 if a pair that ends within 2 minutes of processor time is neither recovered nor refused.
+Results are kept in FOLDER, so that the same command continues where it stopped.
 """
 import csv
 import json
@@ -57,7 +59,7 @@ observation: {listen: [[0.85, 0.15], [0.15, 0.85]], open_left: uniform, open_rig
 utility: {listen: -1, open_left: [-100, 10], open_right: [10, -100]}
 """
 MODELS = "models: {perturb: {transition: 0.3}}\nutility:"
-# planner, and whether states are observed or another name of the row: problem, agent, what is free
+# planner, and whether states are observed or another name of the row: problem, agent, free blocks
 AGENTS = {
     ("bounded-rational", "observed"): (MDP, "alpha: 0.5, lapse: 0.1", "alpha,lapse"),
     ("bounded-rational", "utility"): (MDP, "alpha: 0.5", "utility"),
@@ -88,18 +90,18 @@ INVERSES = {"map": [], "bayes": ["--draws", "500"], "laplace": [], "distribution
             "minimum-perturbation": []}
 
 
-# Numbers of MDP and HIDDEN once more, for evidence that is made here.
+# Numbers of MDP and HIDDEN, repeated for evidence that is computed here.
 GAMMA = {"observed": 0.8, "hidden": 0.9}
 MOVES = {"x": [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], "y": [[0.2, 0.5, 0.3], [0.4, 0.2, 0.4], [0.6, 0.3, 0.1]]}
 UTILITY = {"x": [1, 0, -0.5], "y": [0, 0.7, 0.4]}
 HIDDEN_MOVES = {"use": [[0.85, 0.15], [0, 1]], "mend": [[1, 0], [0.9, 0.1]], "look": [[0.95, 0.05], [0, 1]]}
 HIDDEN_SIGNALS = {"use": [[0.6, 0.4], [0.4, 0.6]], "mend": [[0.6, 0.4], [0.4, 0.6]], "look": [[0.85, 0.15], [0.15, 0.85]]}
 HIDDEN_UTILITY = {"use": [1, -1], "mend": [-0.6, -0.6], "look": [-0.1, -0.1]}
-# A second environment for `multiple-experimentation`: rows of the two actions, exchanged.
+# A second environment for `multiple-experimentation`: the rows of the two actions are exchanged.
 ENVIRONMENTS = "environments: {first: {}, second: {transition: {x: %s, y: %s}}}\n" % (MOVES["y"], MOVES["x"])
 EVIDENCE = ["distance", "policy-inversion", "preference", "preference-bayes", "multiple-experimentation"]
 
-LIMIT = 120  # seconds of processor time, whatever else the machine does
+LIMIT = 120  # seconds of processor time, independent of load
 
 
 def run(*command):
@@ -126,7 +128,7 @@ def held_out(program, subject, log):
 
 
 def numbers(summary):
-    """{name: (mean, sd)} of what was inferred."""
+    """{name: (mean, sd)} of the inferred numbers."""
     found = {}
     for name, value in summary.get("posterior", {}).items():
         if isinstance(value, dict) and "mean" in value:
@@ -162,7 +164,7 @@ def outcome(program, folder, key, inverse):
         done = run(program, "simulate", problem, "-n", 200, "--steps", 20, "--seed", seed, "-o", file)
         if done.returncode:
             return "not simulated: " + last_words(done)
-    # kl is infinite where an agent never takes some action; js is finite.
+    # kl is infinite if an agent never takes some action; js is finite.
     options = ["--divergence", "js"] if (planner, inverse) == ("rational", "distribution-matching") else INVERSES[inverse]
     done = run_limited(program, "fit", problem, log, "--inverse", inverse, "--free", free, "-o", place / "run",
                        "--overwrite", *options)
@@ -194,7 +196,9 @@ def read_rows(path):
 
 
 def returns(log, states, utility=None):
-    """Discounted sum of a utility (else the truth) over every trajectory: of states, or expected under the beliefs of Bayes' rule."""
+    """Discounted sum of a utility (default: the truth) over every trajectory: of states, or expected under Bayesian
+    beliefs.
+    """
     utility = utility or {"observed": UTILITY, "hidden": HIDDEN_UTILITY}[states]
     sums = []
     for _, rows in read_rows(log):
@@ -241,7 +245,7 @@ def write_preferences(path, log, states, rng):
 
 
 def soft_values(policy, alpha):
-    """Values of states under a policy whose choices cost alpha per nat beyond the prior (1/2)."""
+    """State values of a policy whose choices cost alpha per nat of divergence from the prior (1/2)."""
     v = [0, 0, 0]
     for _ in range(400):
         v = [sum(policy[s][u] * (UTILITY[a][s] - alpha * math.log(2 * policy[s][u]) + 0.8 * sum(p * w for p, w in zip(MOVES[a][s], v)))
@@ -250,7 +254,7 @@ def soft_values(policy, alpha):
 
 
 def improve(policy, alpha):
-    """The next policy of a soft learner."""
+    """Next policy of a soft learner."""
     v = soft_values(policy, alpha)
     better = []
     for s in range(3):
@@ -270,7 +274,7 @@ def walk(rng, moves, choose, steps):
 
 
 def write_walks(path, extra, walks):
-    """walks: [(what the extra column holds, rows)]"""
+    """walks: [(content of the extra column, rows)]"""
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["trajectory", extra, "state", "action"])
@@ -280,7 +284,7 @@ def write_walks(path, extra, walks):
 
 
 def write_batches(path, rng):
-    """Three policies of a soft learner, 1,000 trajectories each."""
+    """Three successive policies of a soft learner, 1,000 trajectories each."""
     policy, walks = [[0.5, 0.5]] * 3, []
     for batch in range(1, 4):
         for _ in range(1000):
@@ -298,7 +302,7 @@ def best_actions(moves):
 
 
 def write_environments(path, rng):
-    """The best actions in two environments."""
+    """Optimal actions in two environments."""
     walks = []
     for name, moves in ("first", MOVES), ("second", {"x": MOVES["y"], "y": MOVES["x"]}):
         best = best_actions(moves)
@@ -331,7 +335,7 @@ def make_evidence(program, place, problem, states, inverse):
 
 
 def holds_truth(found):
-    """Whether the range of every number that a set leaves contains the truth."""
+    """Whether the range of every number in a set contains the truth."""
     for name, value in found.items():
         action, state = name.removeprefix("utility[").rstrip("]").split(",")
         truth = UTILITY[action]["abc".index(state)]
@@ -352,7 +356,9 @@ def tabulate(found, states):
 
 
 def lost_comparisons(log, states, utility):
-    """Mean nats that another utility loses on preferences between neighbouring trajectories: the divergence of two logistics."""
+    """Mean loss in nats of another utility on preferences between neighbouring trajectories: the divergence of two
+    logistic distributions.
+    """
     own, found = returns(log, states), returns(log, states, utility)
     total = 0
     for i in range(len(own) - 1):
@@ -372,7 +378,7 @@ def own_outcome(program, folder, key, inverse):
     problem.write_text(text + "agent: {planner: %s%s}\n" % (key[0], ", " + agent if agent else "") +
                        ("" if not several else ENVIRONMENTS if states == "observed" else "environments: {first: {}}\n"))
     log, options = make_evidence(program, place, problem, states, inverse)
-    # The scale of a set of utilities is fixed by two entries that are held.
+    # The scale of a set of utilities is fixed by two held entries.
     free = "{utility: {prior: {normal: [0, 2]}}}"
     if several:
         free = "{utility: {entries: %s}}" % ("[x.b, x.c, y.b, y.c]" if states == "observed" else "[use]")
@@ -399,7 +405,7 @@ def own_outcome(program, folder, key, inverse):
 
 
 def reason(found, planner, inverse, free):
-    """The refusal without what differs between pairs."""
+    """The refusal, without the parts that differ between pairs."""
     text = found.removeprefix("refused: ").replace("'%s'" % inverse, "it").replace("the planner '%s'" % planner, "the planner").replace(
         "'%s'" % planner, "the planner")
     for name in free.split(","):
@@ -408,7 +414,7 @@ def reason(found, planner, inverse, free):
 
 
 def table(folder, agents, inverses, outcome_of, free_of):
-    """Print a table and its refusals; returns how many pairs are missed."""
+    """Print a table and its refusals; return the number of missed pairs."""
     reasons, missed = [], 0
     print("| planner | states | free | " + " | ".join("`%s`" % name for name in inverses) + " |")
     print("|---" * (3 + len(inverses)) + "|")

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The figures and tables of the paper's Sections 4 and 5 and Appendices B and D again: usage: paper.py PROGRAM FOLDER
+"""Reproduce the figures and tables of the paper's Sections 4 and 5 and Appendices B and D: usage: paper.py PROGRAM
+FOLDER
 
-Each table has a column for converged chains with proper priors (ours), one for the paper's own scheme
-(--sampler paper) on the same logs, and one for what the paper or the authors' code reports. FOLDER/paper.html
-has tables and figures on one page.
+Each table has a column for converged chains with proper priors (ours), one for the paper's scheme (--sampler paper) on
+the same logs, and one for the values reported by the paper or by the authors' code. FOLDER/paper.html contains tables
+and figures on one page.
 """
 
 import os
@@ -17,18 +18,18 @@ import paper_ratio
 from paper_page import Page
 from study import AGENTS, Study, converged, draws, interval, quantile
 
-# What the authors' code gives on its own simulated data: posterior mean, posterior sd.
+# Results of the authors' code on its own simulated data: posterior mean, posterior sd.
 AUTHORS = {("optimistic", "beta"): (1.35, 0.09), ("non-adaptive", "eta"): (61, 10),
            ("inflexible", "alpha"): (10.2, 0.4), ("flexible", "alpha"): (0.497, 0.031)}
-# Figure 3a: the mode that the printed picture marks, read to a pixel (2e-6, .0005 and .005 wide).
+# Figure 3a: the mode marked in the printed figure, read to one pixel (2e-6, .0005 and .005 wide).
 MODES = {"extremely flexible": "1.9e-05", "flexible": "0.4956", "inflexible": "10.11"}
 SEEDS = range(1, 11)
 FEW = range(1, 6)
 HELD_ALPHA = {"alpha": 0.5}
 HELD_NEUTRAL = {"beta": 1000, "eta": 0.001}
-FULL = ("--checks", "full")  # what is printed needs them, however busy the machine is
-FAST = ("--checks", "none")  # intervals alone are read
-# alpha < 0 needs a coordinate that runs through both signs: 1/alpha.
+FULL = ("--checks", "full")  # the printed text needs all checks, whatever the load of the machine
+FAST = ("--checks", "none")  # only intervals are read
+# alpha < 0 needs a coordinate that includes both signs: 1/alpha.
 BOTH_SIGNS = "{alpha: {scale: inverse, prior: {normal: [0, 2]}}}"
 
 
@@ -121,7 +122,7 @@ def reference(fits):
 
 
 def start_fits(study):
-    """Every fit, by kind, agent and log; they run side by side."""
+    """Start every fit, by kind, agent and log; fits run in parallel."""
     fits = {}
 
     def fit(kind, agent, seed, *rest):
@@ -145,7 +146,7 @@ def start_fits(study):
 
 
 def figures_3(fits):
-    """Words of `idm plot` for Figure 3: caption, words."""
+    """Arguments of `idm plot` for Figure 3: caption, arguments."""
     for agent in ("extremely flexible", "flexible", "inflexible"):
         truth = AGENTS[agent]["alpha"]
         yield (f"(a) {agent}: alpha, true value {truth:g}, with its mode.",

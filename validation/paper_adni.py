@@ -11,14 +11,14 @@ PROBLEM = os.path.join(EXAMPLE, "adni.yaml")
 # Section 5.3: beta by group, as printed.
 PRINTED = [("all patients", "all", 3.86), ("ApoE4", "APOE4!=0", 601.74), ("female", "PTGENDER=Female", 920.70),
            ("over 75", "AGE>75", 2265.30)]
-# Table 5, as printed: calibration and precision-recall score by five folds.
+# Table 5, as printed: calibration and precision-recall score by five-fold cross-validation.
 TABLE_5 = [("RNN-Based BC-IL", "0.18 ± 0.05", "0.81 ± 0.08"), ("IOHMM-Based BC-IL", "0.19 ± 0.07", "0.79 ± 0.11"),
            ("Joint IOHMM-Based BC-IL", "0.17 ± 0.05", "0.81 ± 0.09"), ("Bayesian PO-IRL", "0.23 ± 0.01", "0.78 ± 0.09"),
            ("Joint Bayesian PO-IRL", "0.24 ± 0.01", "0.79 ± 0.09"), ("IBRC", "0.16 ± 0.00", "0.77 ± 0.01")]
 
 
 class Cohort:
-    """The cohort, its record, and the audit of optimism with the dynamics of the file, which begins at once."""
+    """The cohort, its record, and the audit of optimism with the dynamics of the file, which starts immediately."""
 
     def __init__(self, study):
         self.study, self.folder = study, os.path.join(study.folder, "adni")

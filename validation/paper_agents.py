@@ -1,4 +1,4 @@
-"""Table 4 and Figure 2 of the paper: the agents, and what six of them do and believe."""
+"""Table 4 and Figure 2 of the paper: the agents, and the policies and beliefs of six of them."""
 
 import csv
 import json
@@ -18,8 +18,8 @@ TABLE_4 = [
     ("General Formulation", "any, any, any", "bounded-rational", {"alpha": 0.5, "beta": 1.25, "eta": 0.001}),
 ]
 
-# Figure 2: agent, its keys, and what the printed picture shows: the beliefs after one, two and three positive tests, and
-# the belief at which declaring becomes as probable as monitoring. Read from the authors' picture to a pixel, which is
+# Figure 2: agent, its keys, and values of the printed figure: the beliefs after one, two and three positive tests, and
+# the belief at which declaring becomes as probable as monitoring. Read from the authors' figure to one pixel, which is
 # .0024 wide.
 SIX = [
     ("flexible (α = 0.001)", {"alpha": 0.001, "beta": 1000, "eta": 0.001}, (.700, .842, .923), .842),
@@ -33,7 +33,7 @@ POSITIVE = ",".join(["monitor:positive"] * 3)
 
 
 def table_4(study):
-    """Each row's parameters as the program clamps them, and the policy that follows at a belief of .8."""
+    """Each row's parameters as clamped by the program, and the resulting policy at a belief of .8."""
     print(f"{'row':31} {'1/alpha, 1/beta, 1/eta as printed':37} {'ours: alpha, beta, eta':24} monitor, declare at .8")
     for row, printed, planner, keys in TABLE_4:
         solved = json.loads(study.call("solve", "example:diag", *settings({"planner": planner, **keys}),
@@ -44,7 +44,7 @@ def table_4(study):
 
 
 def crossing(points):
-    """The first belief above .5 at which declaring is as probable as monitoring."""
+    """First belief above .5 at which declaring is as probable as monitoring."""
     curves = {name: [(x, y) for x, y in points[name] if x >= 0.5] for name in ("monitor", "declare_diseased")}
     gap = [(x, y - z) for (x, y), (_, z) in zip(curves["declare_diseased"], curves["monitor"])]
     for (left, low), (right, high) in zip(gap, gap[1:]):
@@ -54,7 +54,7 @@ def crossing(points):
 
 
 def read_six(path):
-    """{panel: (beliefs along the path, crossing)} of the data of a plot."""
+    """{panel: (beliefs along the path, crossing)} from the data of a plot."""
     curves, beliefs = {}, {}
     with open(path, newline="", encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
@@ -66,7 +66,7 @@ def read_six(path):
 
 
 def plot_six(study):
-    """The words of `idm plot` that draw Figure 2, and its numbers."""
+    """Arguments of `idm plot` for Figure 2, and its numbers."""
     data = os.path.join(study.folder, "agents.csv")
     words = ["policy", "example:diag", "--path", POSITIVE, "--data", data]
     for title, keys, *_ in SIX:

@@ -1,4 +1,4 @@
-"""One page of text and figures, paper.html: each part is what a function prints, under the figures of `idm plot`."""
+"""One page of text and figures, paper.html: each part is the output of a function, below the figures of `idm plot`."""
 
 import contextlib
 import html
@@ -13,7 +13,7 @@ figcaption{font-size:14px}:root{color-scheme:light dark}"""
 
 
 class Both(io.StringIO):
-    """Keeps what is printed, and prints it."""
+    """Store the output, and print it."""
 
     def __init__(self, out):
         super().__init__()
@@ -32,7 +32,7 @@ class Page:
         self.parts.append(f"<p>{html.escape(title)}</p>")
 
     def draw(self, caption, words):
-        """A figure, with ids that no other on the page has."""
+        """A figure with ids that are unique on the page."""
         self.figures += 1
         path = os.path.join(self.study.folder, f"figure-{self.figures}.svg")
         self.study.call("plot", *words, "-o", path)
@@ -41,7 +41,7 @@ class Page:
         return f"<figure>{drawing}<figcaption>{html.escape(caption)}</figcaption></figure>"
 
     def add(self, heading, function, *arguments, figures=()):
-        """A part: what the function prints, and (caption, words of `idm plot`) of its figures."""
+        """Add a part: the output of the function, and (caption, arguments of `idm plot`) of its figures."""
         print(f"\n## {heading}\n")
         text = Both(sys.stdout)
         with contextlib.redirect_stdout(text):

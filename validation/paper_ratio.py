@@ -10,7 +10,7 @@ HELD = {"alpha": 0.5, "beta": 1000, "eta": 0.001}
 ENTRIES = "{utility: {entries: [declare_healthy, declare_diseased], prior: {normal: [0, 50]}}}"
 TIED = ("{utility: {entries: {correct: [declare_healthy.healthy, declare_diseased.diseased], "
         "incorrect: [declare_healthy.diseased, declare_diseased.healthy]}, prior: {normal: [0, 50]}}}")
-# The authors' chain: flat prior, from utilities of 0, 1,000 steps discarded, then every tenth of 10,000 kept.
+# The authors' chain: flat prior, start at utilities of 0, 1,000 steps discarded, then every tenth of 10,000 kept.
 FLAT = "{utility: {entries: [declare_healthy, declare_diseased], prior: flat}}"
 FROM_ZERO = {**HELD, "utility.declare_healthy": 0, "utility.declare_diseased": 0}
 AUTHORS = ("--sampler", "paper", "--warmup", 100, "--draws", 1000, "--stan", "--checks", "none")
@@ -28,18 +28,18 @@ def start(fit, seeds):
 
 
 def by_state(columns):
-    """Ratios incorrect/correct of every draw, a list a state."""
+    """Ratios incorrect/correct of every draw, one list per state."""
     return [[wrong / right for wrong, right in zip(columns[a], columns[b])] for a, b in BY_STATE]
 
 
 def pooled(columns):
-    """The authors' statistic: mean and sd of the ratios of both states in one list."""
+    """The authors' statistic: mean and sd of the ratios of both states, pooled in one list."""
     both = sum(by_state(columns), [])
     return statistics.fmean(both), statistics.pstdev(both)
 
 
 def of_sums(columns, tied):
-    """Ours: the sum of both incorrect utilities over the sum of both correct ones, of every draw."""
+    """Our statistic: the sum of both incorrect utilities over the sum of both correct ones, for every draw."""
     if tied:
         return [wrong / right for wrong, right in zip(columns["utility[incorrect]"], columns["utility[correct]"])]
     sums = [[sum(pair) for pair in zip(*(columns[entry[k]] for entry in BY_STATE))] for k in (0, 1)]

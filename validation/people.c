@@ -1,15 +1,15 @@
-/* Studies of people and their population, one replication a call, as lines of numbers:
+/* Studies of people and their population, one replication per call, printed as lines of numbers:
  *
  *   idm_people sbc SEED
- *     ranks of the truth among 99 draws, the worst R-hat and the least ESS
+ *     ranks of the true values among 99 draws, the largest R-hat and the smallest ESS
  *   idm_people learners SEED
  *     the same for learners from rewards with four free numbers
  *   idm_people alarms-learners SEED, idm_people alarms-planners SEED
- *     misfits of a right model, and the p of each test
+ *     misfits of a correct model, and the p-value of each test
  *   idm_people slips-learners SEED, idm_people slips-planners SEED
- *     the same of a model that lacks the slips of these people
+ *     the same for a model without the slips of these people
  *   idm_people audit SEED
- *     the same for an audit of groups
+ *     the same as sbc for an audit of groups
  *   idm_people nested SEED
  *     the same for an audit of agents within groups
  *   idm_people regression SEED
@@ -17,10 +17,10 @@
  *   idm_people density SEED
  *     a log and some draws with their densities, as JSON
  *   idm_people speed PEOPLE DECISIONS FREE [SD [WARMUP DRAWS]]
- *     seconds, worst R-hat, least ESS of the population
+ *     seconds, largest R-hat, smallest ESS of the population
  *
- * DIAG with two numbers free, except for learners. validation/people.py and people_density.py
- * contain the thresholds. */
+ * DIAG with two free numbers, except for learners. The thresholds are in validation/people.py and
+ * people_density.py. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ enum { numbers = 2 };
 static const double mean[numbers] = {-0.3, 0.3};
 static const double width[numbers] = {0.6, 0.4};
 
-/* What people do is drawn by other streams than who they are. */
+/* Behaviour and parameters of people use different random streams. */
 static const uint64_t behaviour = 1000000;
 
 static idm_problem *diag(const char *freed, int resolution)
@@ -62,7 +62,7 @@ static idm_people *fit(const idm_problem *problem, const idm_data *data, const i
   return people;
 }
 
-/* Series of as many draws each. */
+/* Series with the same number of draws. */
 typedef struct chain_draws {
   const double *draw;
   size_t chains, draws;
@@ -102,7 +102,7 @@ static double draw_correlation(idm_random *random)
   return 2 * a / (a + b) - 1;
 }
 
-/* Draws below the truth among 99, spread evenly over all chains. */
+/* Number of draws below the true value among 99, spread evenly over all chains. */
 static size_t rank_of(const double *series, size_t count, double truth)
 {
   size_t rank = 0;
@@ -110,13 +110,13 @@ static size_t rank_of(const double *series, size_t count, double truth)
   return rank;
 }
 
-/* Rank of a truth among the draws of one quantity, printed. */
+/* Print the rank of a true value among the draws of one quantity. */
 static void print_rank(const double *draw, size_t count, double truth)
 {
   printf("%zu ", rank_of(draw, count, truth));
 }
 
-/* A population from its prior. */
+/* A population drawn from its prior. */
 typedef struct population {
   double intercept[numbers], slope[numbers], sd[numbers], correlation;
 } population;
@@ -133,7 +133,7 @@ static population draw_population(idm_random *random)
   return p;
 }
 
-/* Numbers that are normal around a centre, with these sds and this correlation. */
+/* Draw normal numbers with this centre, these sds and this correlation. */
 static void draw_around(const double *centre, const double *sd, double correlation,
                         idm_random *random, double *x)
 {
@@ -183,8 +183,8 @@ static void calibrate(uint64_t seed)
 
 enum { learnt = 4 };
 
-/* A bandit of two arms that swap with a hazard of .1; the arm that pays has a utility of 1, the
- * other one of -1. */
+/* A two-armed bandit whose arms are exchanged with a hazard of .1; the arm that pays has utility 1,
+ * the other -1. */
 static idm_problem *bandit(void)
 {
   static const char text[] = "states: [left_pays, right_pays]\n"
@@ -207,7 +207,7 @@ static idm_problem *bandit(void)
   return problem;
 }
 
-/* The Cholesky factor of a correlation matrix under LKJ(2), by canonical partial correlations
+/* Draw the Cholesky factor of a correlation matrix from LKJ(2), by canonical partial correlations
  * (Lewandowski, Kurowicka and Joe 2009). */
 static void draw_correlations(idm_random *random, double factor[learnt][learnt])
 {
@@ -230,7 +230,7 @@ static double correlation_of(double factor[learnt][learnt], size_t i, size_t j)
   return sum;
 }
 
-/* Learners from the prior of their population. */
+/* Learners drawn from the prior of their population. */
 enum { learners = 10, choices = 50 };
 typedef struct cohort {
   double intercept[learnt], sd[learnt], factor[learnt][learnt], x[learners * learnt];
@@ -241,8 +241,8 @@ typedef struct cohort {
 
 static cohort *open_cohort(uint64_t seed)
 {
-  /* In the order of the blocks of theta: perseverance is one of every planner, the others are the
-   * learner's own. */
+  /* In the order of the blocks of theta: perseverance belongs to every planner, the others to the
+   * learner. */
   static const double centre[learnt] = {0.2, 1, -0.4, -0.4};
   static const double scale[learnt] = {0.5, 0.6, 0.8, 0.8};
   cohort *s = idm_new(1, sizeof *s);
@@ -299,7 +299,7 @@ static void calibrate_learners(uint64_t seed)
 
 /* --- false alarms --------------------------------------------------------------------------- */
 
-/* Misfits of a right model, and the p of every test of it (NaN where there is none). */
+/* Print the misfits of a correct model, and the p-value of every test (NaN if it did not run). */
 static void print_tests(const idm_problem *problem, const idm_data *data, const idm_design *design)
 {
   idm_fit_settings settings;
@@ -328,7 +328,7 @@ static void test_learners(uint64_t seed)
   close_cohort(s);
 }
 
-/* Planners from the prior of their population: 20 of 30 decisions. */
+/* Planners drawn from the prior of their population: 20 with 30 decisions each. */
 static void test_planners(uint64_t seed)
 {
   enum { people = 20, decisions = 30 };
@@ -349,7 +349,7 @@ static void test_planners(uint64_t seed)
 
 /* --- power ---------------------------------------------------------------------------------- */
 
-/* People around a centre, a share of whose choices are slips that the model holds at 0. */
+/* People around a centre; a share of their choices are slips, which the model holds at 0. */
 static void test_slips(idm_problem *problem, size_t coordinates, const double *centre,
                        const double *prior, size_t decisions, double lapse, uint64_t seed)
 {
@@ -369,7 +369,7 @@ static void test_slips(idm_problem *problem, size_t coordinates, const double *c
   idm_problem_destroy(problem);
 }
 
-/* 20 learners of 100 choices with inverse temperatures around 8 and 30 % slips. */
+/* 20 learners with 100 choices each, inverse temperatures around 8, and 30 % slips. */
 static void test_slips_of_learners(uint64_t seed)
 {
   static const double centre[learnt] = {0, 2.08, -0.4, -0.4};
@@ -377,7 +377,7 @@ static void test_slips_of_learners(uint64_t seed)
   test_slips(bandit(), learnt, centre, prior, 100, 0.3, seed);
 }
 
-/* 20 planners of 30 decisions and 10 % slips. */
+/* 20 planners with 30 decisions each, and 10 % slips. */
 static void test_slips_of_planners(uint64_t seed)
 {
   test_slips(diag("alpha,beta", 30), numbers, mean, width, 30, 0.1, seed);
@@ -385,7 +385,7 @@ static void test_slips_of_planners(uint64_t seed)
 
 /* --- calibration of audits ------------------------------------------------------------------ */
 
-/* Agents by group: the first `each` are of the first group. */
+/* Groups by agent: the first `each` agents are in the first group, and so on. */
 static idm_groups *group_agents(const idm_data *data, size_t groups, size_t each)
 {
   char name[8];
@@ -405,7 +405,7 @@ static idm_groups *group_agents(const idm_data *data, size_t groups, size_t each
   return g;
 }
 
-/* Groups around a population, and agents around their group (`each` > 1) or with its numbers. */
+/* Groups around a population; agents around their group (`each` > 1) or with its numbers. */
 static void calibrate_audit(uint64_t seed, size_t each, size_t decisions)
 {
   enum { groups = 4, most = 8 };
@@ -466,7 +466,7 @@ static void calibrate_audit(uint64_t seed, size_t each, size_t decisions)
 
 /* --- regression ----------------------------------------------------------------------------- */
 
-/* People around a line: half of them of one group, and the known difference between groups. */
+/* A regression with a known difference between two groups of equal size. */
 static void regress(uint64_t seed)
 {
   enum { people = 40, decisions = 50 };

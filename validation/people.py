@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
-"""People and groups with partial pooling are calibrated.
+"""Calibration of people and groups with partial pooling.
 
 usage: people.py PROGRAM FOLDER [STUDY] [REPLICATIONS]
 
-PROGRAM is build/idm_people; STUDY is one of the names below. Simulation-based calibration: truths are drawn from the
-prior of the population, on DIAG with alpha and beta free, 200 replications. The rank of each truth among 99 draws is
-uniform: the smallest p of a chi-square test over 10 bins, times the number of quantities, is at least .01 in each study
-(a false alarm once in 100 sets of seeds). `sbc`: 20 people of 30 decisions and a regression of both numbers on a
-covariate. `learners`: 10 people of 50 choices who learn from rewards (td-learner), four free numbers. `audit`: four
-groups of 60 decisions. `nested`: four groups of six people of 20 decisions (audit --people).
-`regression`: known differences between two groups of 40 people of 50 decisions in both numbers, 25 logs; of the 50
-intervals of 90 % at least 39 contain the truth (45 on average; fewer by chance once in 200 sets of seeds).
-`alarms-learners`, `alarms-planners`: 200 populations from the prior each, learners as above and 20 planners of 30
-decisions on DIAG, whose model is right: all tests of the model together fail one in a hundred. `slips-learners`,
-`slips-planners`: 20 learners of 100 choices with 30 % slips, 20 planners of 30 decisions with 10 % slips, 20 logs of each, fitted
-without `lapse`: the model fails in at least half of them. What is done is kept in
-FOLDER; CORES=N limits the number of processes. Exit code 1 and a line with FAILS where a threshold is missed.
+PROGRAM is build/idm_people; STUDY is one of the names below. Simulation-based calibration: true values are drawn from
+the prior of the population, on DIAG with alpha and beta free, 200 replications. The rank of each true value among 99
+draws is uniform: the smallest p of a chi-square test over 10 bins, times the number of quantities, is at least .01 in
+each study (a false alarm once in 100 sets of seeds). `sbc`: 20 people with 30 decisions each and a regression of both
+numbers on a covariate. `learners`: 10 people with 50 choices each who learn from rewards (td-learner), four free
+numbers. `audit`: four groups of 60 decisions. `nested`: four groups of six people with 20 decisions each (audit
+--people).
+
+`regression`: known differences in both numbers between two groups of 40 people with 50 decisions each, 25 logs; of the
+50 intervals of 90 %, at least 39 contain the truth (45 on average; fewer by chance once in 200 sets of seeds).
+
+`alarms-learners`, `alarms-planners`: 200 populations from the prior each, learners as above and 20 planners with 30
+decisions each on DIAG, with a correct model: all tests of the model together fail in one of a hundred.
+`slips-learners`, `slips-planners`: 20 learners with 100 choices each and 30 % slips, 20 planners with 30 decisions each
+and 10 % slips, 20 logs of each, fitted without `lapse`: the model fails in at least half of them.
+
+Results are kept in FOLDER; CORES=N limits the number of processes. Exit code 1 and a line with FAILS if a threshold is
+missed.
 """
 
 import functools
@@ -40,12 +45,12 @@ CALIBRATIONS = {
     "audit": ("4 groups x 60 decisions", of_both(*GROUPED)),
     "nested": ("4 groups x 6 people x 20 decisions", of_both(*GROUPED, "sd within groups")),
 }
-RARE = 0.01  # a false alarm of one study
+RARE = 0.01  # false-alarm rate of one study
 BINS = 10
 
 
 def replicate(program, folder, study, count):
-    """Lines of `count` replications as lists of numbers; those of an earlier call are read."""
+    """Output of `count` replications as lists of numbers; results of an earlier call are read."""
     path = os.path.join(folder, study + ".txt")
     done = {}
     if os.path.exists(path):
@@ -119,7 +124,7 @@ TESTS = ("alike", "trajectories", "steps", "ends", "stays", "returns", "response
 
 
 def alarms(kind, program, folder, count):
-    """Right models of which a test fails; at most as many as has a probability above .001 at a rate of 1 %."""
+    """Correct models for which a test fails: at most the number that has a probability above .001 at a rate of 1 %."""
     lines = replicate(program, folder, kind, count)
     failed = sum(line[0] > 0 for line in lines)
     most, tail = 0, 1 - 0.99 ** count
@@ -134,7 +139,7 @@ def alarms(kind, program, folder, count):
 
 
 def power(kind, program, folder, count):
-    """Wrong models of which a test fails: at least half of them."""
+    """Wrong models for which a test fails: at least half of them."""
     lines = replicate(program, folder, kind, count)
     failed = sum(line[0] > 0 for line in lines)
     sound = 2 * failed >= count

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The joint density of people and population, computed a second time: usage: people_density.py PROGRAM [SEED...]
+"""The joint density of people and population, recomputed independently: usage: people_density.py PROGRAM [SEED...]
 
-PROGRAM is build/idm_people. A log of four people on DIAG and some draws of `idm_people density`: likelihoods by plain
-value iteration over the lattice and the mean-belief filter, normal, half-normal and LKJ densities by formula, all in
-Python's standard library and sharing nothing with ours. Exit code 1 and a line with FAILS where they differ.
+PROGRAM is build/idm_people. The input is a log of four people on DIAG and some draws of `idm_people density`.
+Likelihoods are computed by value iteration over the lattice and the mean-belief filter; normal, half-normal and LKJ
+densities by formula; all in Python's standard library, independent of the library. Exit code 1 and a line with FAILS if
+they differ.
 """
 
 import json
@@ -12,15 +13,15 @@ import subprocess
 import sys
 
 DISCOUNT = 0.95
-QUALITY = (0.6, 0.7, 0.8)  # of the test, by model
-UTILITY = ((10, -36), (-36, 10), (-1, -1))  # declare healthy, declare diseased, monitor, by state
+QUALITY = (0.6, 0.7, 0.8)  # accuracy of the test, by model
+UTILITY = ((10, -36), (-36, 10), (-1, -1))  # declare healthy, declare diseased, monitor; by state
 MONITOR = 2
 SWEEPS = 700  # .95^700 is 3e-16
-TOLERANCE = 1e-6  # of the log density: the library plans to a bound, not to rounding
+TOLERANCE = 1e-6  # of the log density: the library plans to a bound, not to rounding error
 
 
 def test(model, u, ill):
-    """(probability, belief after) of each observation, from the probability of being ill."""
+    """(probability, next belief) of each observation, from the probability of disease."""
     ill = ill if u == MONITOR else 0.5  # a declaration brings the next patient
     right = QUALITY[model]
     for negative in (True, False):
@@ -30,7 +31,7 @@ def test(model, u, ill):
 
 
 def between(values, ill, resolution):
-    """Linear between the points of the lattice."""
+    """Linear interpolation between the points of the lattice."""
     at = min(int(ill * resolution), resolution - 1)
     share = ill * resolution - at
     return (1 - share) * values[at] + share * values[at + 1]
@@ -77,7 +78,7 @@ class Agent:
         return [between([row[u] for row in self.decision], ill, self.resolution) for u in range(3)]
 
     def after(self, ill, u, x):
-        """The mean belief over models."""
+        """Mean belief over models."""
         return sum(between([row[u][m] for row in self.trust], ill, self.resolution) * list(test(m, u, ill))[x][1]
                    for m in range(3))
 

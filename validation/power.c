@@ -1,11 +1,11 @@
-/* Power and false alarms of the tests of the model:
+/* Power and false-alarm rate of the tests of the model:
  *
  *   idm_power KIND DECISIONS LOGS [SEED]   one line: how many of LOGS logs fail, by test
  *   idm_power                              the names of the kinds
  *
- * A kind is a problem, what the fit frees, and what is true of the agents beside it: nothing
- * ("right-..."), a number that the fit holds at another value, or another agent. Fits are by `map`:
- * the tests use the draw of highest density alone. validation/power.py runs all of them. */
+ * A kind consists of a problem, the blocks that the fit frees, and a deviation of the true agents:
+ * none ("right-..."), a number that the fit holds at another value, or another agent. Fits are by
+ * `map`: the tests use only the draw of highest density. validation/power.py runs all kinds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const char tiger[] =
     "observation: {listen: [[0.85, 0.15], [0.15, 0.85]], '*': uniform}\n"
     "utility: {listen: -1, open-left: [-100, 10], open-right: [10, -100]}\n"
     "agent: {planner: bounded-rational, alpha: 3, resolution: 60, evaluate: interpolate}\n";
-/* Tests have no use but to make sure. */
+/* A search in which tests only increase certainty. */
 #define SEARCH(award)                                                                              \
   "states: [p, q]\nactions: [test, wait]\nobservations: [x, y]\nstart: [0.5, 0.5]\n"               \
   "discount: 0.9\ntransition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"                                   \
@@ -65,28 +65,28 @@ typedef struct kind {
   const char *name;
   const char *problem; /* NULL: DIAG */
   const char *free_blocks;
-  int steps;            /* of a trajectory at most */
-  double length;        /* of a trajectory on average */
-  const char *truth[4]; /* of the agents, beside the problem */
+  int steps;            /* largest length of a trajectory */
+  double length;        /* mean length of a trajectory */
+  const char *truth[4]; /* settings of the agents, in addition to the problem */
   const char *drift;    /* a number whose logarithm falls by `spread` over the trajectories of an
                            agent; NULL: none */
-  bool switches;        /* it falls at once, after half of them */
+  bool switches;        /* it falls at once, after half of the trajectories */
   const char *differs;  /* a number whose logarithm differs between agents with sd `spread` */
   bool within;          /* it differs between trajectories of one agent */
   double spread;
-  const char *other;     /* problem whose agent decides; NULL: the same */
-  size_t agents;         /* 0: one, or with `differs` one a trajectory */
-  bool anew;             /* the one agent forgets between trajectories */
+  const char *other;     /* problem of the deciding agent; NULL: the same */
+  size_t agents;         /* 0: one, or with `differs` one per trajectory */
+  bool anew;             /* the memory of the one agent is reset between trajectories */
   bool hides;            /* the bandit of odd_support.h */
-  odd_learner odd;       /* what its one learner carries over */
-  changing_when changes; /* the planner of changing_support.h: at these steps alpha is `times` */
-  double times;          /* as large */
-  size_t people; /* that are fitted one by one, a trajectory each, and whose scores are added up:
-                    what fails is the sum; 0: one fit */
+  odd_learner odd;       /* what its only learner carries over */
+  changing_when changes; /* changing_support.h: when alpha is `times` as large */
+  double times;          /* factor on alpha */
+  size_t people; /* people who are fitted separately, one trajectory each, and whose scores are
+                    pooled: the pooled score may fail; 0: one fit */
 } kind;
 
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
-/* A learner at the bandit, over so many steps. */
+/* A learner on the bandit, over this number of steps. */
 #define LEARNER_OF(count)                                                                          \
   .problem = bandit, .free_blocks = RATES, .steps = (count), .length = (count)
 #define CHANGING(when, factor)                                                                     \

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How often the tests of the model find a misfit, by kind and number of decisions: the table of docs/trust.md.
+"""Power of the tests of the model, by kind of misfit and number of decisions: the table of docs/trust.md.
 
 usage: power.py IDM_POWER FOLDER [LOGS]
 
-validation/power.c describes the kinds. Results are kept in FOLDER, so that the same command goes on where it stopped.
-Of right models so few may fail that more have a probability below 0.1 % at a rate of 1 %.
+The kinds are described in validation/power.c. Results are kept in FOLDER, so that the same command continues where it
+stopped. For correct models, the number of failures must have a probability of at least 0.1 % at a rate of 1 %.
 """
 import concurrent.futures
 import os
@@ -19,7 +19,7 @@ DECISIONS = (200, 500, 2000)
 
 
 def count(program, folder, kind, decisions, logs):
-    """{"any": failures, test: failures, ...} of so many logs."""
+    """{"any": failures, test: failures, ...} over the logs."""
     kept = folder / ("%s-%d-%d.txt" % (kind, decisions, logs))
     if not kept.exists():
         done = subprocess.run([program, kind, str(decisions), str(logs)], capture_output=True, text=True, check=True)

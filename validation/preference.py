@@ -1,8 +1,10 @@
-"""Whether 90 % intervals of utilities from preferences cover the truth, where states are seen and where they are hidden.
+"""Coverage of 90 % intervals of utilities inferred from preferences, with observed and with hidden states.
 
-Every utility is drawn from its prior, normal(0, 1); trajectories are those of somebody who chooses at random, and 80 pairs
-of them are preferred by the logistic of the difference of their discounted sums, computed here. Fails where the coverage of
-a number is off by more than chance allows (p < .001, binomial), or a fit is not trusted in more than one of twenty logs.
+Every utility is drawn from its prior, normal(0, 1); trajectories have random actions, and preferences between 80 pairs
+of them follow the logistic function of the difference of their discounted sums, computed here. The test fails if the
+coverage of a number is off by more than chance allows (p < .001, binomial), or if more than one of twenty fits is not
+trusted.
+
 usage: preference.py PROGRAM FOLDER [LOGS]
 """
 
@@ -28,12 +30,12 @@ DOORS = (
 
 
 def see(state, action, observation):
-    """The next belief where states are observed."""
+    """Next belief if states are observed."""
     return {observation: 1.0}
 
 
 def filter_doors(belief, action, observation):
-    """The next belief by Bayes' rule."""
+    """Next belief by Bayes' rule."""
     _, transition, emission = DOORS
     x = ("hl", "hr").index(observation)
     after = []
@@ -61,7 +63,7 @@ def read(path):
 
 
 def ask(study, name, problem, states, actions, start, after, number):
-    """One log with its preferences, and the fit of it: (truth, summary)."""
+    """One log with its preferences, and its fit: (truth, summary)."""
     chance = random.Random(f"{name}-{number}")
     utility = {(u, s): chance.gauss(0, 1) for u in actions for s in states}
     base = os.path.join(study.folder, f"{name}-{number}")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""run_arviz.py RUN.nc [CHAIN.csv ...]: read a run with ArviZ, every warning an error.
+"""run_arviz.py RUN.nc [CHAIN.csv ...]: read a run with ArviZ; every warning is an error.
 
-Opens the file with arviz.from_netcdf, runs az.summary, az.loo (where there is a log-likelihood of
-cases that share their parameters) and az.plot_trace, checks types and labels as xarray sees them,
-and prints the summary as JSON with full precision, with the axes of every variable of the
-posterior. The file may be of a fit, of people or of an audit. With CSV files of CmdStan's layout (all chains, in order) they must hold the same
-numbers. Needs arviz, h5netcdf and netCDF4.
+Opens the file with arviz.from_netcdf, runs az.summary, az.loo (if there is a log-likelihood of cases that share their
+parameters) and az.plot_trace, checks types and labels as read by xarray, and prints the summary as JSON with full
+precision, with the axes of every variable of the posterior. The file may be a fit, a fit of people or an audit. CSV
+files in CmdStan's layout (all chains, in order) must contain the same numbers. Needs arviz, h5netcdf and netCDF4.
 """
 import itertools
 import json
@@ -25,7 +24,7 @@ def expect(truth, what):
 
 
 def check_types(data):
-    """Integers stay integers, truth values truth values, labels text."""
+    """Integers stay integers, Booleans stay Booleans, labels are text."""
     sampled = [name for name in ("posterior", "sample_stats") if name in data.groups()]
     for name in sampled:
         group = data[name]
@@ -40,7 +39,7 @@ def check_types(data):
 
 
 def check_design(data):
-    """What a fit holds besides its draws: statistics of the sampler, the setting, the log."""
+    """Contents of a fit besides its draws: statistics of the sampler, the setting, the log."""
     stats = data.sample_stats
     expect(stats["diverging"].dtype == bool, "diverging is not boolean")
     for name in ("n_steps", "tree_depth"):
@@ -64,13 +63,13 @@ def check_design(data):
 
 
 def entries(name, variable):
-    """The combinations of the labels along a variable's axes."""
+    """Combinations of the labels along a variable's axes."""
     labels = [[str(label) for label in variable[axis].values] for axis in variable.dims[2:]]
     return [f"{name}[{','.join(one)}]" for one in itertools.product(*labels)]
 
 
 def quantities(data):
-    """Exact names with their draws over (chain, draw): of an array, one an entry, of others the long name."""
+    """Exact names with their draws over (chain, draw): one per entry of an array, otherwise the long name."""
     for short, variable in data.posterior.items():
         flat = variable.values.reshape(variable.shape[:2] + (-1,))
         names = entries(short, variable) if variable.dims[2:] else [variable.attrs.get("long_name", short)]
@@ -79,7 +78,7 @@ def quantities(data):
 
 
 def check_arrays(data):
-    """Draws come first, and the exact names that an array carries are the combinations of its labels."""
+    """Draws are the first axes, and the exact names of an array are the combinations of its labels."""
     for name, variable in data.posterior.items():
         expect(variable.dims[:2] == ("chain", "draw"), f"dimensions of {name}")
         if "entries" in variable.attrs:
@@ -88,7 +87,7 @@ def check_arrays(data):
 
 
 def summarise(data):
-    """One object a quantity, by its exact name; ArviZ's words, nothing rounded, and quantiles."""
+    """One object per quantity, by its exact name, with ArviZ's keys, unrounded numbers, and quantiles."""
     answer = {}
     table = az.summary(data, round_to="none", stat_focus="mean")
     for (name, draws), (_, row) in zip(quantities(data), table.iterrows(), strict=True):
@@ -114,7 +113,7 @@ def same(a, b):
 
 
 def check_stan(data, paths):
-    """The CSV files hold the same numbers: what a run calls base[...] is an array `base` there."""
+    """The CSV files contain the same numbers: base[...] of a run is an array `base` in them."""
     stan = az.from_cmdstan(posterior=paths)
     draws = dict(quantities(data))
     for name, values in stan.posterior.items():
@@ -140,7 +139,8 @@ def main(path, csv):
     answer = {"groups": data.groups(), "attributes": {k: str(v) for k, v in data.posterior.attrs.items()}}
     answer["axes"] = {name: variable.dims[2:] for name, variable in data.posterior.items()}
     answer["summary"] = summarise(data)
-    # Leaving out a person takes all that their own numbers are known by: importance weights say nothing.
+    # Leaving out a person removes all information on that person's own numbers, so that importance weights are
+    # meaningless.
     if "log_likelihood" in data.groups() and "person" not in data.log_likelihood.dims:
         answer["loo"] = leave_one_out(data)
     az.plot_trace(data)

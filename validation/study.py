@@ -1,4 +1,4 @@
-"""What the studies share: simulated logs, fits, and their results, by the program alone."""
+"""Shared functions of the studies: simulated logs, fits, and their results, by the program alone."""
 
 import csv
 import glob
@@ -23,7 +23,7 @@ def settings(values):
 
 
 class Study:
-    """Logs and runs in a folder; fits side by side, one thread each."""
+    """Logs and runs in a folder; parallel fits, one thread each."""
 
     def __init__(self, program, folder, problem="example:diag"):
         self.program, self.folder, self.problem = program, folder, problem
@@ -47,7 +47,7 @@ class Study:
         return path
 
     def fit(self, name, agent, seed, free, held=None, *options):
-        """Start a fit; the result is its summary, with `run` the folder."""
+        """Start a fit; the result is its summary, with the folder as `run`."""
         log = self.log(agent, seed)
         run = os.path.join(self.folder, f"{name}-{agent.replace(' ', '-')}-{seed}")
 
@@ -91,7 +91,7 @@ def interval(one, digits=3):
 
 
 def converged(summary):
-    """Worst R-hat and bulk ESS of a summary, as words."""
+    """Worst R-hat and bulk ESS of a summary, as text."""
     rhats = [x["r_hat"] for x in summary["posterior"].values()]
     esses = [x["ess_bulk"] for x in summary["posterior"].values()]
     rhat = "one chain" if None in rhats else f"R-hat {max(rhats):.3f}"

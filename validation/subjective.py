@@ -1,9 +1,10 @@
-"""How well what people make of what they see can be told, alone and together, from agents drawn from priors.
+"""Identifiability of subjective parameters, alone and together, for agents drawn from priors.
 
-DIAG: the weights of prior and evidence beside optimism and adaptivity (alpha held). Reversals: perseverance, lapse and
-a hazard of the agent's own that both rows share. Learners from rewards, of bandits and of reversals. A number is told apart from the others if it is as well known beside
-them as alone; the coverage of 90 % intervals is that of a sound posterior. Fails where coverage is off by more than
-chance allows (p < .001, binomial, over all numbers of a fit).
+DIAG: the weights of prior and evidence together with optimism and adaptivity (alpha held). Reversals: perseverance,
+lapse and a subjective hazard shared by both rows. Learners from rewards, of bandits and of reversals. A number is
+separately identified if it is as precise jointly with the others as alone. Intervals of 90 % must have their nominal
+coverage. The test fails if coverage is off by more than chance allows (p < .001, binomial, over all numbers of a fit).
+
 usage: subjective.py PROGRAM FOLDER [LOGS]
 """
 
@@ -39,7 +40,7 @@ def freedom(blocks, names):
 
 
 def recover(study, problem, name, blocks, names, size, logs):
-    """Answers of `idm recover` by number, from agents whose free numbers are drawn from their priors."""
+    """Results of `idm recover` by number, for agents whose free numbers are drawn from their priors."""
     folder = os.path.join(study.folder, name)
 
     def work():
@@ -51,7 +52,7 @@ def recover(study, problem, name, blocks, names, size, logs):
 
 
 def unlikely(covered, count, share=0.9):
-    """Probability of as few, or as many, covered intervals, two-sided."""
+    """Two-sided probability of a number of covered intervals at least as extreme."""
     terms = [math.comb(count, k) * share**k * (1 - share) ** (count - k) for k in range(count + 1)]
     return min(1, 2 * min(sum(terms[: covered + 1]), sum(terms[covered:])))
 

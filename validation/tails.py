@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Long tails and separate modes: usage: tails.py PROGRAM FOLDER
 
-Short logs whose posteriors have a plateau to one side, a spike before a tail, or two modes, each fitted with 12 seeds.
-The truth is a sum over a grid of log-likelihoods by `idm score`. Every fit must be right (mean within .15 sd, sd within
-15 %) or not trusted for its draws. Prints a table of logs by seeds: `.` right and trusted, `o` not trusted, `W` wrong and trusted.
-Exit code 1 where there is a W. Fits that are there are not run again. About ten minutes on two cores.
+Short logs whose posteriors have a plateau on one side, a spike before a tail, or two modes, each fitted with 12 seeds.
+The true posterior is a sum over a grid of log-likelihoods by `idm score`. Every fit must be correct (mean within .15
+sd, sd within 15 %) or its draws must not be trusted. Prints a table of logs by seeds: `.` correct and trusted, `o` not
+trusted, `W` wrong and trusted. Exit code 1 if there is a W. Existing fits are not repeated. About ten minutes on two
+cores.
 """
 
 import json
@@ -33,7 +34,7 @@ models:
 """
 AGENT = "agent: {planner: bounded-rational, alpha: %s, beta: %s, eta: %s, resolution: 40}\n"
 
-# Which side is bet on after looks that were not recorded says nothing: 1/alpha and -1/alpha explain a log equally well.
+# The side of a bet after unrecorded observations is uninformative: 1/alpha and -1/alpha explain a log equally well.
 BETS = """states: [l, r]
 actions: [look, left, right, safe]
 observations: [x, y]
@@ -48,13 +49,13 @@ agent: {planner: bounded-rational, alpha: 0.5, resolution: 40}
 BETTING = "trajectory,action,observation\n" + "".join(f"{i},look,\n{i},look,\n{i},{side},\n" for i, side in
                                                       enumerate(["left", "right"] * 6))
 
-# A coordinate of a prior: how the program sets it, and what it is called in summary.json.
+# A coordinate of a prior: how the program sets it, and its name in summary.json.
 COORDINATES = {"eta": ("eta", lambda c: c), "inverse_beta": ("beta", lambda c: 1 / c if c else math.inf),
                "inverse_alpha": ("alpha", lambda c: 1 / c if c else math.inf)}
 
 
 class Case:
-    """A log, what is free, and grids: coordinate, mean and sd of its prior, points."""
+    """A log, the free numbers, and grids: coordinate, mean and sd of its prior, points."""
 
     def __init__(self, name, problem, free, log):
         self.name, self.problem, self.free, self.log = name, problem, free, log
@@ -81,7 +82,7 @@ CASES = [
 
 
 def grid(mean, sd, points):
-    """Six sds to either side of the prior, crowded around 0 and the mean alike."""
+    """Six sds to either side of the prior mean; points are denser around 0 and the mean."""
     end = abs(mean) + 6 * sd
     return [end * math.sinh(5 * (2 * i / (points - 1) - 1)) / math.sinh(5) for i in range(points)]
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# The long checks, in named parts of at most an hour each on two cores.
+# The long checks, in named parts that take at most an hour each on two cores.
 #
 #     validate.sh PROGRAM FOLDER [PART...]
 #
-# Without names: all parts that are not done for this version of the sources. Results are in FOLDER/VERSION/PART, with
-# what the part printed in FOLDER/VERSION/PART.log. A part that was killed goes on where it stopped. Exit code 1 where a
-# part fails; the others run all the same. `validate.sh PROGRAM FOLDER list` lists parts and their state.
+# Without names: run all parts that are not done for this version of the sources. Results are in FOLDER/VERSION/PART,
+# output in FOLDER/VERSION/PART.log. A part that was killed continues where it stopped. The exit code is 1 if a part
+# fails; the others still run. `validate.sh PROGRAM FOLDER list` lists parts and their state.
 set -uo pipefail
 cd "$(dirname "$0")" || exit
 program=$(cd .. && realpath "$1")
 folder=$(cd .. && realpath -m "$2")
 shift 2
 
-# The sources that results depend on: a checksum of what the commit has of them, and of what has changed since, so that a
-# change of documents alone keeps results. Without git: the program's checksum.
+# Version of the sources that results depend on: a checksum of their content in the commit and of later changes, so that
+# results survive changes of documents. Without git: the checksum of the program.
 sources=(src include tests validation examples cmake CMakeLists.txt CMakePresets.json Makefile packages.txt)
 if version=$(cd .. && git ls-tree HEAD -- "${sources[@]}" 2>/dev/null); then
   version=$( (echo "$version"; cd .. && git diff HEAD -- "${sources[@]}") | sha256sum | cut -c1-12)
@@ -25,7 +25,7 @@ python=$folder/venv/bin/python
 people=$(dirname "$program")/idm_people
 mkdir -p "$results"
 
-# name, and what holds
+# name, and the property that it checks
 parts="\
 arviz        ArviZ reads the files of a run, and agrees
 grid         posteriors equal those of an independent implementation on a grid
@@ -59,7 +59,7 @@ other-arch   the tests of the other architecture, by qemu
 debian13     the README's commands on the next release of Debian
 analyser     every path of the analyser"
 
-# The packages of requirements.txt, in an environment that all versions share.
+# The packages of requirements.txt, in an environment shared by all versions.
 packages() {
   "$python" -c 'import arviz, h5netcdf, netCDF4, matplotlib' 2>/dev/null ||
     { python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install -q -r requirements.txt; }
@@ -102,15 +102,15 @@ part_audit() { python3 audit.py "$program" "$1" clinic; }
 part_audit-adni() { python3 audit.py "$program" "$1" adni; }
 part_joint() { python3 joint.py "$program" "$1" clinic; }
 part_joint-adni() { python3 joint.py "$program" "$1" adni 1; }
-# 500 logs of 100 patients of at most 50 steps, ranks among 99 draws; a false alarm of any one test at p < .001 is
-# one in a thousand.
+# 500 logs of 100 patients with at most 50 steps, ranks among 99 draws. Each test raises a false alarm (p < .001) once
+# in a thousand.
 part_sbc-diag() { "$program" sbc sbc-diag.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
 part_sbc-three() { "$program" sbc sbc-three.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
 part_other-arch() { make -s -C .. other-arch; }
 part_debian13() { make -s -C .. debian13; }
 part_analyser() { LINT=deep bash ../tests/lint.sh; }
 
-# state NAME: "done", "failed", or nothing where it is still to be run.
+# state NAME: "done", "failed", or empty if the part still has to run.
 state() { cat "$results/$1.state" 2>/dev/null; }
 
 list() {

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""cohort.py FOLDER: a synthetic cohort with the columns of ADNIMERGE, and a record of how it was made.
+"""cohort.py FOLDER: write a synthetic cohort with the columns of ADNIMERGE, and a record of how it was generated.
 
-Decisions are simulated by `idm simulate` from the problem in this folder, one run per cell of the
-three risk factors, each cell with its own optimism. Beliefs are followed exactly, and values are those
-of a lattice three times as fine as the problem's own. They are then written as raw columns (ratings in
-halves, volumes in mm3, diagnoses with their changes), and broken as real tables are: visits skipped,
-ratings and diagnoses blank, genotypes missing, rows shuffled. FOLDER/record.json holds the optimism
-that went in and the counts that `idm lint` must find. The same seed gives the same bytes.
+Decisions are simulated by `idm simulate` from the problem in this folder, one run per cell of the three risk factors,
+each with its own optimism. Beliefs are exact, and values are those of a lattice three times as fine as the problem's.
+The results are written as raw columns (ratings in halves, volumes in mm3, diagnoses with their changes) and damaged
+like real tables: visits skipped, ratings and diagnoses blank, genotypes missing, rows shuffled. FOLDER/record.json
+contains the true optimism and the counts that `idm lint` must report. The same seed gives the same bytes.
 """
 
 import argparse
@@ -27,17 +26,17 @@ COLUMNS = ["RID", "VISCODE", "M", "AGE", "PTGENDER", "APOE4", "CDRSB", "Hippocam
 PREDICATES = ["APOE4!=0", "PTGENDER=Female", "AGE>75"]
 CDR = ["normal", "questionable", "abnormal"]
 VOLUME = ["low", "mid", "high", "none"]
-RESOLUTION = 119  # of the values that decisions are simulated from
+RESOLUTION = 119  # resolution of the values that decisions are simulated from
 SUBJECTS, UNRATED, UNDIAGNOSED, CHANGING = 1737, 38, 17, 56  # of which 1,626 remain
-VISITS = ([1, 2, 3, 4, 5, 6, 7, 8], [13, 20, 30, 15, 9, 6, 4, 3])  # consecutive ones, and their weights
+VISITS = ([1, 2, 3, 4, 5, 6, 7, 8], [13, 20, 30, 15, 9, 6, 4, 3])  # numbers of consecutive visits, and their weights
 MEAN, SD = 6642, 1225  # of the volume: the authors' cut points are 6642 -+ 612.5
-# 1 / beta: the reference is nobody's risk factor; effects add up.
+# 1 / beta: the reference has no risk factor; effects are additive.
 OPTIMISM = {
     "optimism": (2.0, [-0.8, -1.6, -2.4]),
     "none": (0.5, [0.0, 0.0, 0.0]),
     "dynamics": (0.5, [0.0, 0.0, 0.0]),
 }
-# Of patients over 75 in the variant `dynamics`: they progress faster, and clinicians know it.
+# Patients over 75 in the variant `dynamics`: their disease progresses faster, and clinicians know it.
 FAST = '{"*": [[0.88, 0.1, 0.02], [0.01, 0.79, 0.2], [0.0, 0.02, 0.98]]}'
 
 
@@ -49,7 +48,7 @@ class Subject:
         self.age = round(min(max(rng.gauss(73.5, 7), 55), 91), 1)
         self.female = rng.random() < 0.45
         alleles = rng.choices([0, 1, 2], [54, 36, 10])[0]
-        # Who was not genotyped meets no predicate, so nobody of them is a carrier here.
+        # Patients without a genotype satisfy no predicate, so none of them is a carrier here.
         self.apoe4 = "" if alleles == 0 and rng.random() < 0.06 else str(alleles)
         self.consecutive = rng.choices(*VISITS)[0]
         self.later = rng.choices([0, 1, 2], [30, 40, 30])[0]
@@ -69,7 +68,7 @@ class Subject:
 
 
 def simulate(program, problem, beta, subjects, steps, seed):
-    """One list of (action, cdr, volume, state after) a subject."""
+    """One list of (action, cdr, volume, next state) per subject."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "cell.csv")
         subprocess.run([program, "simulate", problem, "--set", f"beta={beta!r}", "--set",
@@ -123,7 +122,7 @@ def make_rows(subject, rng):
 
 
 def blank(subjects, rng):
-    """Ratings and diagnoses that are missing: all of a few subjects, and some later visits of others."""
+    """Missing ratings and diagnoses: all of a few subjects, and some later visits of others."""
     unrated, undiagnosed = subjects[:UNRATED], subjects[UNRATED:UNRATED + UNDIAGNOSED]
     for column, lost in ("CDRSB", unrated), ("DX", undiagnosed):
         for subject in lost:
@@ -142,7 +141,7 @@ def complete(subject):
 
 
 def course_of(subject):
-    """The rows that are left when a skipped visit truncates them."""
+    """Rows that are left after a skipped visit truncates them."""
     rows = []
     for row in complete(subject):
         if rows and row["M"] != rows[-1]["M"] + 6:
@@ -152,9 +151,9 @@ def course_of(subject):
 
 
 def settle_ends(subjects):
-    """The last diagnosis that is kept is a change in just so many subjects, and none in the others."""
+    """The last kept diagnosis is a change in exactly the specified number of subjects, and in no others."""
     rest = [s for s in subjects if course_of(s)]
-    rest.sort(key=lambda s: " to " not in course_of(s)[-1]["DX"])  # those that changed first; sorting is stable
+    rest.sort(key=lambda s: " to " not in course_of(s)[-1]["DX"])  # subjects with a change first; sorting is stable
     for place, subject in enumerate(rest):
         last = course_of(subject)[-1]
         if place >= CHANGING:
@@ -165,7 +164,7 @@ def settle_ends(subjects):
 
 
 def spread(counts):
-    """How far low and high volumes reach, in standard deviations, so that all have mean 0 and sd 1.
+    """Extent of low and high volumes, in standard deviations, so that all volumes have mean 0 and sd 1.
 
     Low is uniform on [-.6 - 2a, -.6], mid on [-.4, .4], high on [.6, .6 + 2b]: a gap of .2 around the cuts at -+.5.
     """
@@ -187,8 +186,9 @@ def spread(counts):
 
 
 def make_volumes(subjects, rng):
-    """Volumes whose labels, by half a standard deviation of the rows that are kept before truncation, are those that
-    were simulated. Returns those rows."""
+    """Volumes whose labels are the simulated ones, with cuts at half a standard deviation of the rows kept before
+    truncation. Returns these rows.
+    """
     rows = [row for subject in subjects for row in complete(subject) if row["volume"] != "none"]
     counts = {name: sum(row["volume"] == name for row in rows) for name in VOLUME}
     a, b = spread(counts)
@@ -219,7 +219,7 @@ def lengths(kept):
 
 
 def dropped(subjects, changing):
-    """What each rule takes, in their order."""
+    """Rows dropped by each rule, in order."""
     rows = [row for subject in subjects for row in subject.rows]
     no_dx = sum(row["DX"] == "" for row in rows)
     no_cdr = sum(row["DX"] != "" and row["CDRSB"] == "" for row in rows)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # run.sh [FOLDER]: lint, learn, audit and explain on a synthetic cohort, or on your own export:
 #   DATA=ADNIMERGE.csv examples/adni/run.sh adni
-# IDM is the program (default: build/idm of this tree, else idm), SEED that of the cohort, DRAWS and WARMUP those of the audit.
-# THREE=0 leaves out the fit of alpha, beta and eta together, which takes 20 minutes of processor time (README.md).
+# IDM is the program (default: build/idm of this tree, otherwise idm), SEED the seed of the cohort, DRAWS and WARMUP
+# those of the audit. THREE=0 leaves out the joint fit of alpha, beta and eta, which takes 20 minutes of processor time
+# (README.md).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-adni-run}
@@ -25,8 +26,8 @@ if [ "${THREE:-1}" != 0 ]; then
   "$IDM" fit "$folder/learned/config.yaml" "$DATA" --free alpha,beta,eta -o "$folder/three" --overwrite
 fi
 echo "== audit: optimism alone, by risk factor, drawn together with the dynamics"
-# A draw takes tens of plans, so that the lattice is coarse: it moves means by less than a fifth of the sds that uncertain
-# dynamics leave (README.md).
+# A draw takes tens of plans, so that the lattice is coarse: its error of means is less than a fifth of the sds that
+# uncertain dynamics cause (README.md).
 "$IDM" audit "$folder/learned/config.yaml" "$DATA" --set resolution=19 --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
   --dynamics "$folder/learned" --draws "${DRAWS:-300}" --warmup "${WARMUP:-150}" -o "$folder/audit" --overwrite
 echo "== explain: the decisions that surprise most, and MRIs that came late"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""baseline.py beads.csv REWARD_HIGH everybody|person: log-loss of the trials that pay REWARD_HIGH by frequencies of the others.
+"""baseline.py beads.csv REWARD_HIGH everybody|person: log-loss of the trials that pay REWARD_HIGH, predicted by
+frequencies of the others.
 
-How often each action was taken at each difference of beads, among those open (1 added to every count, so that nothing
-is impossible), by everybody or by the same person, counted where the pay was another, predicts what was done where it
-was this one.
+The prediction is the frequency of each action at each difference of beads, among available actions (1 is added to every
+count, so that no probability is 0), over all people or over the same person, counted in the trials with another payoff.
 """
 import csv
 import math

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""prepare.py beads_voi_decisions.csv > beads.csv: the beads log of OpenNeuro ds003758, one row a decision, for beads.yaml.
+"""prepare.py beads_voi_decisions.csv > beads.csv: the beads log of OpenNeuro ds003758, one row per decision, for
+beads.yaml.
 
-Added: `available` (the two bets where drawing was not allowed, or the clock ended it: draws_allowed other than 1),
+It adds `available` (only the two bets if drawing was not allowed or the time was over: draws_allowed other than 1),
 `belief.high` and `belief.low` on the first row of a trial (log-odds (n_high - n_low) ln 1.5 of the beads shown first),
-`difference` (n_high - n_low) for baselines.
+and `difference` (n_high - n_low) for baselines.
 """
 import csv
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Real people buying evidence: the beads log of the shared data, fitted for all, by person, and on held-out payoffs.
-# usage: run.sh PROGRAM beads_voi_decisions.csv FOLDER      (from anywhere; minutes on 2 cores)
+# Real people buying evidence: the beads log of the shared data, fitted for all people, by person, and on held-out
+# payoffs. usage: run.sh PROGRAM beads_voi_decisions.csv FOLDER (from any folder; minutes on 2 cores)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 idm=$1
@@ -24,7 +24,7 @@ draw = [d for d, p in zip(range(-12, 6), json.load(sys.stdin)["policy"]["draw"])
 print("bet_high, bet_low %-18s draws at %d to %d" % (sys.argv[1], draw[0], draw[-1]))' "$pay"
 done
 
-# One alpha for everybody, in the unit of the file, or in units of the range of each payoff.
+# One alpha for all people, in the unit of the file, or in units of the range of each payoff.
 say "everybody together, alpha_unit: absolute (the maximum alone)"
 "$idm" fit $problem "$log" --free alpha --inverse map -o "$out/all-absolute" --overwrite 2>/dev/null | awk '$1 == "alpha"'
 say "everybody together, alpha_unit: range"
@@ -33,7 +33,7 @@ say "everybody together, alpha_unit: range"
 say "alpha a payoff scheme, in one fit: a condition within every person (170 is the reference)"
 "$idm" fit $problem "$log" --by agent --free alpha --model 'alpha ~ C(reward_high)' --draws 500 --warmup 300 -o "$out/by-pay" --overwrite
 
-# held NAME OPTIONS...: log-loss of each payoff scheme, fitted on the two others.
+# held NAME OPTIONS...: log-loss on each payoff scheme, fitted on the two others.
 loss() { python3 -c 'import json, sys; j = [json.loads(t) for t in sys.stdin.read().split("\n\n") if t.strip()]
 print("%.4f" % (-sum(x["log_likelihood"] for x in j) / sum(x["decisions"] for x in j)))'; }
 held() {

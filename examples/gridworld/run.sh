@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh [FOLDER]: simulate a walker in a grid world, infer the price of its ground by five inverse planners, and take each answer to the
-# same world on ice: log-likelihood per decision of walkers there, with that of the true prices.
-# IDM is the program (default: build/idm of this tree, else idm).
+# run.sh [FOLDER]: simulate a walker in a grid world, infer the costs of its ground by five inverse planners, and score
+# each answer in the same world on ice: log-likelihood per decision of walkers there, compared with that of the true
+# costs. IDM is the program (default: build/idm of this tree, otherwise idm).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:-gridworld-run}

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""world.py FOLDER: a grid world of 8 x 11 cells, and the same world on ice.
+"""world.py FOLDER: write a grid world of 8 x 11 cells, and the same world on ice.
 
-A walker goes to the goal in the lower right corner, which ends a trajectory. Each step costs by the ground of the cell that is left:
-plain, road, mud or thorns. With a probability of .1 (on ice .5) a step goes in a random direction instead.
+A walker goes to the goal in the lower right corner, which ends a trajectory. The cost of a step depends on the ground
+of the cell that is left: plain, road, mud or thorns. With probability .1 (on ice .5) a step goes in a random direction
+instead.
 
-Written are world.yaml and ice.yaml with the true weights of the ground, ground.csv with the features of each cell, and unknown.yaml,
-the world with all utilities 0 and one free number for every cell.
+Output: world.yaml and ice.yaml with the true weights of the ground, ground.csv with the features of each cell, and
+unknown.yaml, the world with all utilities 0 and one free number per cell.
 """
 import csv
 import os
@@ -28,13 +29,13 @@ NAME = {letter: word for word in WEIGHTS for letter in word[0]}
 
 
 def cells():
-    """The names of the cells, row by row; the last one is the goal."""
+    """Names of the cells, row by row; the last one is the goal."""
     names = [f"r{r}c{c}" for r in range(ROWS) for c in range(COLUMNS)]
     return names[:-1] + ["goal"]
 
 
 def after(cell, step):
-    """The cell that a step leads to: walls hold."""
+    """The cell reached by a step: walls block it."""
     r, c = divmod(cell, COLUMNS)
     return (min(max(r + step[0], 0), ROWS - 1) * COLUMNS + min(max(c + step[1], 0), COLUMNS - 1))
 

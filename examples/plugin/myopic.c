@@ -1,4 +1,5 @@
-/* A planner of one's own: a softmax over utilities now, with no thought of what follows. */
+/* Example of a planner plug-in: a softmax over immediate utilities, without regard to the future.
+ */
 #include <idm/plugin.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Plans as files: vectors of a lower bound on the value, as other programs read them. */
+/* Write the alpha vectors of a plan to a file in the format of pomdp-solve. */
 #ifndef IDM_ALPHA_FILE_H
 #define IDM_ALPHA_FILE_H
 
@@ -8,10 +8,11 @@
 extern "C" {
 #endif
 
-/* Write the vectors of a planned workspace in the .alpha format of pomdp-solve: for each a line
- * with the action that its plan begins with, counted from 0, a line with a number a state, and an
- * empty line. The file appears whole or not at all; "-" is standard output. IDM_USAGE where the
- * planner has no vectors. */
+/* Write the alpha vectors of a planned workspace for one variant of the setting, in the .alpha
+ * format of pomdp-solve: per vector one line with the first action of its plan (counted from 0),
+ * one line with one number per state, and an empty line. The file at `path` is replaced as a whole
+ * or not at all; "-" is standard output. Errors: IDM_USAGE where the planner has no alpha vectors
+ * (only point-based has), IDM_SYSTEM where the file cannot be written. */
 IDM_API idm_status idm_plan_write_alpha(const idm_workspace *workspace, size_t variant,
                                         const char *path, idm_error *opt_error);
 

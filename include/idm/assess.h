@@ -1,4 +1,5 @@
-/* The verdict on an answer: diagnostics of the draws, and what the data say. */
+/* The verdict on an answer: diagnostics of the draws, identification, sensitivity and tests of the
+ * model. */
 #ifndef IDM_ASSESS_H
 #define IDM_ASSESS_H
 
@@ -13,188 +14,192 @@
 extern "C" {
 #endif
 
-/* Separate regions of a profile that are told apart. */
+/* Most separate regions of a profile that are reported. */
 enum { IDM_MAX_REGIONS = 4 };
-/* Points of a profile that are kept. */
+/* Most points of a profile that are kept. */
 enum { IDM_PROFILE_POINTS = 49 };
 
-/* What the data say of one free number. The profile log-likelihood maximises over the others. */
+/* Identification of one free number by the data, from its profile log-likelihood (maximised over
+ * the other free numbers). */
 typedef struct idm_identification {
-  size_t quantity;    /* index of the quantity that is summarised */
+  size_t quantity;    /* index of the summarised quantity */
   double contraction; /* 1 - posterior variance / prior variance, in the coordinate of the prior;
                          NaN under an improper prior */
   double maximum;     /* the quantity at the maximum of the likelihood */
-  double low;     /* ends of the 95 % profile interval (drop of 1.92), in the quantity's unit; */
-  double high;    /* the end of the scale where the data do not bound it */
-  size_t regions; /* where the profile is within the drop, in ascending order */
+  double
+      low; /* lower end of the 95 % profile interval (drop of 1.92), in the unit of the quantity; */
+  double high;    /* upper end; the end of the scale on a side where the data do not bound it */
+  size_t regions; /* number of regions within the drop, in ascending order */
   double region[IDM_MAX_REGIONS][2];
-  size_t points; /* of the profile: 0 where it took too many evaluations, or a part stood for the
-                    log */
-  double value[IDM_PROFILE_POINTS]; /* ascending: of the quantity */
-  double drop[IDM_PROFILE_POINTS];  /* the profile less its maximum: at most 0, but for rounding */
-  double limit[2];                  /* natural value at either end of the scale: below, above */
-  double gap[2];                    /* how far the profile falls from its maximum to that limit */
-  bool proper[2];                   /* the prior bounds that side */
-  bool improper[2];   /* neither does the prior, nor does the likelihood fall so that the posterior
-                         has   a finite integral */
-  bool unchecked;     /* the search was cut short: it took too many evaluations */
-  char sentence[640]; /* to be quoted */
+  size_t points; /* points of the profile: 0 where it took too many evaluations, or where only a
+                    part of the log was used */
+  double value[IDM_PROFILE_POINTS]; /* the quantity, ascending */
+  double drop[IDM_PROFILE_POINTS];  /* profile less its maximum: at most 0, up to rounding */
+  double limit[2];    /* natural value at the lower and at the upper end of the scale */
+  double gap[2];      /* drop of the profile from its maximum to that end */
+  bool proper[2];     /* the prior bounds that side */
+  bool improper[2];   /* neither the prior nor the likelihood falls fast enough on that side for a
+                         finite integral of the posterior */
+  bool unchecked;     /* the search ended early: it took too many evaluations */
+  char sentence[640]; /* summary for a report */
 } idm_identification;
 
-/* How the answer moves with a number that was held. */
+/* Sensitivity of the answer to a number that is held fixed. */
 typedef struct idm_sensitivity {
   char name[2200];
-  double value; /* the mean over variants of the setting */
-  double step; /* 1 % of its size; where it is 0 of the utilities' range, its inverse, or a unit; of
-                  dynamics the standard error that the observations of the log leave */
-  bool dynamics;      /* a probability of the start, a transition or an observation */
-  double *derivative; /* [quantity]: d posterior mean / d number, moved in every variant in
+  double value; /* mean over the variants of the setting */
+  double step; /* 1 % of the size of the value; where the value is 0, of the range of the utilities,
+                  of its inverse, or of a unit; for dynamics, the standard error given the
+                  observations of the log */
+  bool dynamics;      /* a probability of the start, the transition or the observation matrix */
+  double *derivative; /* [quantity]: d posterior mean / d number, changed in every variant in
                          proportion */
 } idm_sensitivity;
 
-/* A test of the model, with what is expected of it where the model is right. */
+/* Tests of the model; each statistic has a known mean where the model is right. */
 typedef enum idm_model_test {
-  IDM_TEST_HOMOGENEITY,  /* the agents' scores at the pooled answer: are they alike? */
-  IDM_TEST_TRAJECTORIES, /* scores of a trajectory's decisions, by those before: do they hang
-                            together? */
+  IDM_TEST_HOMOGENEITY,  /* agents' scores at the pooled answer: homogeneity of agents */
+  IDM_TEST_TRAJECTORIES, /* scores of a trajectory's decisions by the scores before them: dependence
+                            within trajectories */
   IDM_TEST_STEPS,        /* rates of the actions by step */
-  IDM_TEST_LENGTHS,      /* trajectories that end, by step: their lengths */
-  IDM_TEST_REPETITION,   /* the same action again, by what was seen in between */
-  IDM_TEST_ALTERNATION,  /* the action before the last again, by what was seen after it */
-  IDM_TEST_RESPONSES,    /* rates of the actions by what was seen last */
-  IDM_TEST_BELIEFS,      /* rates of the actions by the belief of a Bayesian */
+  IDM_TEST_LENGTHS,      /* lengths of trajectories: rates of ends by step */
+  IDM_TEST_REPETITION,   /* rates of repeating an action, by the observation in between */
+  IDM_TEST_ALTERNATION,  /* rates of returning to the action before the last, by the observation
+                            after it */
+  IDM_TEST_RESPONSES,    /* rates of the actions by the last observation */
+  IDM_TEST_BELIEFS,      /* rates of the actions by the Bayesian belief */
   IDM_TEST_CONDITIONS,   /* rates of the actions by variant of the setting */
-  IDM_TEST_AGENT_BANDS,  /* agents outside the 95 % band of their own rates and stays */
-  IDM_TEST_CALIBRATION,  /* gain of recalibrated probabilities, in nats */
-  IDM_TEST_EXTENSIONS,   /* scores of numbers that are held, of drifts of those that are free, of a
-                            memory that begins anew in every trajectory, and of what is carried over
-                            from the rows before */
-  IDM_TEST_ENVIRONMENT,  /* probabilities of the environment, by the observations */
+  IDM_TEST_AGENT_BANDS,  /* agents outside the 95 % band of their own rates of actions and
+                            repetitions */
+  IDM_TEST_CALIBRATION,  /* log-loss that recalibrated probabilities gain, in nats */
+  IDM_TEST_EXTENSIONS,  /* score tests of fixed numbers, of drifts of free numbers, of a memory that
+                           is reset in every trajectory, and of effects of earlier rows */
+  IDM_TEST_ENVIRONMENT, /* score tests of the probabilities of the environment, from the
+                           observations */
   IDM_TEST_COUNT
 } idm_model_test;
 
 typedef struct idm_model_test_result {
-  bool evaluated;   /* there was something to look at */
-  double statistic; /* ALIKE: the effective number of parameters, trace(J H^-1);
-                       TRAJECTORIES: the largest sum of products of scores, in its sds; OUTSIDE:
-                       agents; EXTENSIONS: the largest score statistic over its own 99 % quantile;
-                       ENVIRONMENT: the square of the score over its variance, where p is least */
+  bool evaluated;   /* the test was run */
+  double statistic; /* HOMOGENEITY: effective number of parameters, trace(J H^-1); TRAJECTORIES:
+                       largest sum of products of scores, in its sds; AGENT_BANDS: agents;
+                       EXTENSIONS: largest score statistic over its own 99 % quantile; ENVIRONMENT:
+                       square of the score over its variance, where p is least */
   double expected;  /* its mean where the model is right */
-  double p;         /* probability of so much or more where it is */
+  double p;         /* p: probability of a value as extreme or more where the model is right */
 } idm_model_test_result;
 
-/* An extension of the model by one number: a score test. */
+/* Score test of an extension of the model by one number. */
 typedef struct idm_score_test {
-  char name[128];   /* the number that is held; "drift of NAME within trajectories", "... over an
-                       agent's trajectories", "... over the log's trajectories" or "... along a
-                       history" of one that is free, each also "... and back", "... by odd and
-                       even rows", or "NAME after a reward above 0", "... after
-                       'win'"; "memory of single trajectories"; "actions of the last rows", "last
-                       action, by its reward" and so on, of what is carried over */
-  double held;      /* its value in the fit; 0 of the others */
-  double value;     /* of one Newton step; where that is significant, of a fit with it free. Of a
-                       drift, how far the coordinate moves from first to last, from the middle to
-                       both ends or from odd to even rows; after a reward or an
-                       observation, how far it is from where it is after others; of a memory, the
-                       share of choices; of what is carried over, its weight in log odds */
-  double gain;      /* in nats, of the same */
-  double statistic; /* score^2 / information: chi-square with one degree, about */
-  double p;         /* adjusted for all extensions together */
+  char name[128]; /* name of the fixed number; "drift of NAME within trajectories", "... over an
+                     agent's trajectories", "... over the log's trajectories" or "... along a
+                     history" for a free number, each also with "... and back", "... by odd and even
+                     rows", or "NAME after a reward above 0", "... after 'win'"; "memory of single
+                     trajectories"; "actions of the last rows", "last action, by its reward" etc.
+                     for effects of earlier rows */
+  double held;    /* its value in the fit of a fixed number; 0 for the others */
+  double value; /* its value after one Newton step or, where the test is significant, in a fit with
+                   it free. Drift: change of the coordinate from first to last, from the middle to
+                   both ends, or from odd to even rows; after a reward or an observation: difference
+                   from its value after others; memory: share of choices; earlier rows: weight in
+                   log odds */
+  double gain;  /* gain in log-likelihood at that value, in nats */
+  double statistic; /* score^2 / information: approximately chi-square with one degree of freedom */
+  double p;         /* p, adjusted for the number of extensions */
 } idm_score_test;
 
-/* What speaks against the model, whatever the draws are like. */
+/* Tests of the model, whatever the quality of the draws. */
 typedef struct idm_model_check {
   bool evaluated;
   uint64_t decisions;
   double log_likelihood; /* of the decisions, at the draw of highest density */
-  double uniform;        /* and of whoever takes every open action alike */
-  double rates;          /* and of whoever knows the actions' own rates and nothing else */
+  double uniform;        /* log-likelihood of uniform choice among the open actions */
+  double rates;          /* log-likelihood of constant rates: the frequencies of the actions */
   size_t agents;
-  double
-      *between; /* [coordinate]: how far agents differ in it (sd, about); NULL where not looked */
+  double *between; /* [coordinate]: approximate sd between agents; NULL where not computed */
   idm_model_test_result test[IDM_TEST_COUNT];
-  double level; /* a test fails below this: IDM_CHECK_LEVEL over the number of tests */
+  double level; /* a test fails below this p: IDM_CHECK_LEVEL over the number of tests */
   size_t extensions;
-  idm_score_test *extension; /* [extensions] that were tested */
+  idm_score_test *extension; /* [extensions]: those that were tested */
 } idm_model_check;
 
-/* An independent look at the posterior, by importance sampling that owes nothing to the draws: do
- * they represent it? By unconstrained number; NULL where there was no look. */
+/* Comparison of the draws with an importance sample independent of the MCMC draws. Arrays are by
+ * unconstrained number; NULL where the sample was not drawn. */
 enum { IDM_IMPORTANCE_MODES = 8 };
 typedef struct idm_importance_check {
-  size_t points;    /* 0: there was no look */
-  double effective; /* what the points are worth in independent draws */
-  bool checked;     /* that is enough to compare with */
-  size_t modes;     /* found, separated by valleys */
-  bool chance;      /* means or sds differ, all by no more than the Monte Carlo error of the draws
-                       leaves open: more steps a draw would show which it is */
-  double missed;    /* share of the posterior around the mode that the draws miss most of */
+  size_t points;    /* points of the importance sample; 0: it was not drawn */
+  double effective; /* effective sample size of the points */
+  bool checked;     /* the effective sample size is large enough for a comparison */
+  size_t modes;     /* number of modes found, separated by regions of low density */
+  bool chance;      /* means or sds differ, by no more than the Monte Carlo error of the draws could
+                       explain: more steps per draw would decide */
+  double missed;    /* share of the posterior around the mode that the draws miss most */
   double higher;    /* log density of the highest mode less that of the highest draw */
   size_t numbers;
-  double *mean;        /* [number] by the look */
-  double *sd;          /* [number] */
-  double *shift;       /* [number]: mean of the draws less that, in its sds, and the look's error */
-  double *shift_error; /* [number] */
-  double *spread;      /* [number]: sd of the draws over that of the look, and the error of */
-  double *spread_error; /* [number]: its logarithm */
+  double *mean;         /* [number]: mean by importance sampling */
+  double *sd;           /* [number]: sd by importance sampling */
+  double *shift;        /* [number]: mean of the draws less `mean`, in units of `sd` */
+  double *shift_error;  /* [number]: standard error of `shift` */
+  double *spread;       /* [number]: sd of the draws over `sd` */
+  double *spread_error; /* [number]: standard error of its logarithm */
 } idm_importance_check;
 
-/* What is to be thought of what is said of a person. */
+/* Verdict on the numbers of one person. */
 typedef enum idm_person_verdict {
   IDM_PERSON_IDENTIFIED,
-  IDM_PERSON_POPULATION_DRIVEN, /* the population says more than the person's own decisions */
-  IDM_PERSON_PRIOR_DRIVEN,      /* the prior does */
-  IDM_PERSON_CHANCE,            /* predicted no better than by chance */
-  IDM_PERSON_MISFIT,            /* the model does not fit */
-  IDM_PERSON_FAILED,            /* absent, or the draws are not to be trusted */
-  IDM_PERSON_POINT,             /* nothing says how sure it is */
-  IDM_PERSON_UNCHECKED,         /* as identified, but checks were left out */
+  IDM_PERSON_POPULATION_DRIVEN, /* the population determines more than the person's own decisions */
+  IDM_PERSON_PRIOR_DRIVEN,      /* the prior determines more than the person's own decisions */
+  IDM_PERSON_CHANCE,            /* predictions no better than uniform choice */
+  IDM_PERSON_MISFIT,            /* the model does not describe the decisions */
+  IDM_PERSON_FAILED,            /* no fit, or draws that are not trusted */
+  IDM_PERSON_POINT,             /* a point without a measure of uncertainty */
+  IDM_PERSON_UNCHECKED,         /* as identified, but some checks were not run */
   IDM_PERSON_VERDICTS
 } idm_person_verdict;
 
-/* One of several people, each with numbers of their own. */
+/* One of several people, each with its own numbers. */
 typedef struct idm_person {
   size_t trajectories;
   uint64_t decisions;
-  double log_loss;         /* mean -log pi(u|z) a decision, nats */
-  double uniform_log_loss; /* of whoever takes every open action alike: chance */
-  /* [series along people]: how much of what is said of the person is the person's own. Fitted
-   * alone: the contraction, 1 - posterior variance / prior variance. Of a population: 1 -
-   * shrinkage, which is Var(x - m) / E sd^2, x - m being the person's distance from the
-   * population's mean (Gelman and Pardoe 2006: the pooling factor). */
+  double log_loss;         /* mean -log pi(u|z) per decision, in nats */
+  double uniform_log_loss; /* the same for uniform choice among the open actions */
+  /* [series along people]: share of the estimate that the person's own decisions determine. In
+   * separate fits: the contraction, 1 - posterior variance / prior variance. In a population: 1 -
+   * shrinkage = Var(x - m) / E sd^2, where x - m is the deviation of the person from the population
+   * mean (Gelman and Pardoe 2006: pooling factor). */
   double *own;
-  bool unchecked; /* no independent look could compare the draws with the posterior */
-  bool absent;    /* could not be fitted, and is not along the axis */
+  bool unchecked; /* no independent importance sample could be compared with the draws */
+  bool absent;    /* the fit failed, and the person is not along the axis */
   idm_person_verdict verdict;
-  char reason[400]; /* of what is not identified; may be empty */
+  char reason[400]; /* why the person is not identified; may be empty */
 } idm_person;
 
 typedef struct idm_assessment {
   idm_estimate_kind answer;
   size_t quantities;
-  idm_diagnosis *diagnosis; /* [quantity]; over several draws of dynamics: R-hat is the largest
-                               within one, effective draws are summed */
+  idm_diagnosis *diagnosis; /* [quantity]; over several draws of dynamics, R-hat is the largest over
+                               these draws, effective sample sizes are summed */
   double *between; /* [quantity]: share of the variance between draws of dynamics; NULL: there are
                       none */
   long divergences;
-  double ebfmi; /* the least over chains; NaN where there is no energy */
+  double ebfmi; /* least E-BFMI over chains; NaN where there is no energy */
 
-  /* By looking at the data again; nothing of it is there where `identified` is false. */
+  /* Results of checks that read the log; all are absent where `identified` is false. */
   bool identified;
   double log_likelihood; /* at its maximum */
   size_t parameters;
   idm_identification *parameter;
   double ridge;         /* least eigenvalue of the posterior correlations; 1 for one parameter */
   char *ridge_sentence; /* NULL where there is no ridge */
-  int resolution;       /* of the lattice; 0 where there is none, or nothing to compare */
-  int finer;            /* the lattice compared with; 0: none that is fine enough fits */
+  int resolution; /* resolution of the lattice; 0 where there is none, or nothing to compare */
+  int finer;      /* finer resolution for comparison; 0: none within the limits */
   double
-      finer_change; /* largest |log-likelihood at finer - at resolution| over the draws looked at */
-  double *finer_shift; /* [quantity]: shift of the posterior mean, in posterior sds, as doubling
-                          the resolution would give it */
-  double finer_share;  /* share of the draws looked at that the weights leave effective */
-  double finer_error;  /* standard error of those shifts, where they are told by a function through
-                          few draws; else NaN */
+      finer_change; /* largest |log-likelihood at finer - at resolution| over the draws compared */
+  double *finer_shift; /* [quantity]: shift of the posterior mean, in posterior sds, that a doubled
+                          resolution would cause */
+  double finer_share;  /* effective share of the draws compared, given their importance weights */
+  double finer_error;  /* standard error of those shifts where a function fitted to few draws gives
+                          them; else NaN */
   idm_refinement refinement; /* how the lattice of a run was chosen; no steps: it was given */
   size_t sensitivities;
   idm_sensitivity *sensitivity;
@@ -202,63 +207,70 @@ typedef struct idm_assessment {
   idm_importance_check look;
   idm_model_check model;
 
-  size_t people;          /* 0 where the answer is not of people */
-  bool fitted_separately; /* they were fitted, and looked at, one by one */
+  size_t people;          /* 0 where the answer has no people */
+  bool fitted_separately; /* each person was fitted and assessed separately */
   idm_labels person_name;
   idm_person *person;
 
-  idm_optimality *finding; /* of an answer that does not go by the likelihood; NULL elsewhere */
-  idm_optimality *matched; /* of one that does: its objective, -log-likelihood at the centre, R-hat
-                           of the worst number as the certificate of draws (of a point there is
-                           none), and where states are observed the policy at the centre; NULL where
-                           the data were not looked at again */
+  idm_optimality *finding; /* of an answer without a likelihood; NULL elsewhere */
+  idm_optimality
+      *matched; /* of an answer by the likelihood: its objective, -log-likelihood at the centre; for
+                   draws, R-hat of the worst number as certificate (none for a point); where states
+                   are observed, the policy at the centre. NULL where the log was not read again */
 
-  idm_checks checks;  /* by row of the table: what ran, what did not and why, what was found */
-  bool trusted;       /* neither half fails */
-  idm_notes failures; /* why the draws are not, and what to do */
-  idm_notes misfits;  /* why the model is not */
-  idm_notes remarks;  /* what to know */
+  idm_checks
+      checks; /* by row of the table: which checks ran, which did not and why, and their results */
+  bool trusted;       /* neither the draws nor the model fail */
+  idm_notes failures; /* why the draws fail, and what to do */
+  idm_notes misfits;  /* why the model fails */
+  idm_notes remarks;  /* remarks that do not affect trust */
 } idm_assessment;
 
-/* Diagnostics of the draws alone, with their part of the verdict. */
+/* Assess an answer by the diagnostics of its draws alone. *ret_assessment is the caller's, to be
+ * freed with idm_assessment_destroy; NULL after an error. */
 IDM_API idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret_assessment,
                                     idm_error *opt_error);
-/* Name of a test, as in summary.json. */
+/* Name of a test of the model, as in summary.json; NULL past the last. */
 IDM_API const char *idm_model_test_name(idm_model_test test);
-/* The same, and identification, discretisation and sensitivity from the data, and the model's half
- * of the verdict. */
+/* Assess an answer by its draws and by the log: diagnostics, identification, discretisation,
+ * sensitivity and tests of the model. `data` must be the evidence that was fitted. `threads`
+ * changes no result. *ret_assessment is the caller's; NULL after an error. */
 IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
                               const idm_posterior *posterior, int threads,
                               idm_assessment **ret_assessment, idm_error *opt_error);
-/* The same under the eyes of somebody, who is asked before every part of it whether to stop: then
- * it is IDM_UNTRUSTED. */
+/* idm_assess with a monitor. opt_monitor->progress is called before each check and can stop the
+ * assessment: the status is then IDM_UNTRUSTED. */
 IDM_API idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data,
                                         const idm_posterior *posterior, int threads,
                                         const idm_fit_monitor *opt_monitor,
                                         idm_assessment **ret_assessment, idm_error *opt_error);
-/* Steps a draw with which a posterior is to be drawn again (`again` of the settings), and assessed
- * again: four times those that it has, up to sixteen times the sampler's own, where it differs from
- * the independent look by no more than the Monte Carlo error of its draws leaves open. 0: it does
- * not, it does by more, or the sampler or `thin` leave no choice. */
+/* Number of steps per draw with which a posterior should be drawn again and assessed again (field
+ * `again` of idm_fit_settings). It is positive where the draws differ from the independent
+ * importance sample by no more than their Monte Carlo error could explain: four times the current
+ * number, up to sixteen times the default of the sampler. Returns 0 where they do not differ, where
+ * they differ by more, or where the sampler or `thin` leave no choice. */
 IDM_API long idm_assess_redraw_thin(const idm_fit_settings *settings,
                                     const idm_posterior *posterior,
                                     const idm_assessment *assessment);
-/* "identified", "population-driven", "prior-driven", "chance", "misfit", "failed", "point",
- * "unchecked"; NULL past the last. */
+/* Name of a verdict: "identified", "population-driven", "prior-driven", "chance", "misfit",
+ * "failed", "point", "unchecked"; NULL past the last. */
 IDM_API const char *idm_person_verdict_name(idm_person_verdict verdict);
-/* Note free numbers that the problem alone shows to have no effect, with the reason: known before
- * a fit. */
+/* Add a note, with the reason, for each free number that has no effect on the likelihood whatever
+ * the log; usable before a fit. */
 IDM_API void idm_assess_note_inert(const idm_problem *problem, idm_notes *opt_notes);
-/* Whether an answer depends on dynamics: a plausible error of those that are held moves it, or most
- * of its variance lies between draws of learnt ones. */
+/* Whether an answer depends on the dynamics: a plausible error of fixed dynamics moves it beyond
+ * the threshold of depends-on-dynamics, or too much of a variance lies between draws of learnt
+ * dynamics (between-dynamics). False for NULL. */
 IDM_API bool idm_assessment_depends(const idm_assessment *assessment);
-/* Both halves of the verdict in a line: the draws, then the model. */
+/* The verdict in one line: on the draws, then on the model. */
 IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
-/* What to look at of what is printed before it, as in "see MODEL above"; "" where it says all. */
+/* Section of the printed output that explains the verdict, as in "see MODEL above"; "" where there
+ * is none. */
 IDM_API const char *idm_assessment_section(const idm_assessment *assessment);
-/* Whether a tail is too heavy for stable estimates of mean and sd, by the threshold of sd-exists:
- * tables print the median and the interval alone. */
+/* Whether a tail is too heavy for stable estimates of mean and sd, by the threshold of the check
+ * sd-exists. Tables then print only the median and the interval. */
 IDM_API bool idm_diagnosis_heavy_tailed(const idm_diagnosis *diagnosis);
+/* Free an assessment. Takes NULL. */
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
 
 #ifdef __cplusplus

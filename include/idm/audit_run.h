@@ -1,4 +1,4 @@
-/* A run of `idm audit`: a folder with config.yaml, run.nc and summary.json. */
+/* Requests and run folders of `idm audit`: config.yaml, run.nc and summary.json. */
 #ifndef IDM_AUDIT_RUN_H
 #define IDM_AUDIT_RUN_H
 
@@ -9,45 +9,55 @@
 extern "C" {
 #endif
 
-/* Everything that an audit was asked to do. */
+/* All settings of an audit. */
 typedef struct idm_audit_request {
-  idm_request request; /* problem, log, chains, draws, seed; first, so that its keys apply */
-  char by[400];        /* a column, or */
-  char group[4000];    /* predicates, one a line */
+  idm_request request; /* problem, log, chains, draws, seed; the first field, so that the keys of
+                          idm_request apply */
+  char by[400];        /* name of a column, or "" */
+  char group[4000];    /* predicates separated by line ends, or "" */
   idm_pool pool;
   idm_audit_dynamics dynamics;
   bool people;
 } idm_audit_request;
 
+/* Set all fields to their defaults. */
 IDM_API void idm_audit_request_default(idm_audit_request *request);
-/* The keys of its own, beside those of the request: the section `audit` of config.yaml. */
+/* Descriptors of the fields of an audit, in addition to those of the request: the section `audit`
+ * of config.yaml. The table is static. */
 IDM_API const idm_key *idm_audit_keys(void);
-/* Whether exactly one of column and predicates is given: else IDM_USAGE. */
+/* Check that a request has either a column or predicates, and that its fields are in range: else
+ * IDM_USAGE. */
 IDM_API idm_status idm_audit_request_check(const idm_audit_request *request, idm_error *opt_error);
-/* The groups that it asks for. The data keep the columns of idm_audit_columns. */
+/* The groups of a request, by column or by predicates. The data must contain the columns of
+ * idm_audit_columns as covariates. *ret_groups is the caller's. Errors as of
+ * idm_audit_request_check, idm_groups_by and idm_groups_where. */
 IDM_API idm_status idm_audit_groups(const idm_audit_request *request, const idm_data *data,
                                     idm_groups **ret_groups, idm_notes *opt_notes,
                                     idm_error *opt_error);
-/* The columns that it needs kept of the log (idm_csv_options.keep). */
+/* Names of the columns that a log must keep for the groups of a request (idm_csv_options.keep).
+ * *ret_columns is the caller's. IDM_USAGE where the request or a predicate is not valid. */
 IDM_API idm_status idm_audit_columns(const idm_audit_request *request, idm_labels *ret_columns,
                                      idm_error *opt_error);
 
-/* Read a problem with a request, from config.yaml of an audit or of a fit, or a problem file, which
- * leave the defaults. */
+/* Read a problem and a request from a file: config.yaml of an audit or of a fit, or a problem file.
+ * Keys that the file does not give have their defaults. *ret_problem is the caller's; NULL after an
+ * error, which names the place in the file. */
 IDM_API idm_status idm_audit_request_read(const char *path, idm_problem **ret_problem,
                                           idm_audit_request *request, idm_notes *opt_notes,
                                           idm_error *opt_error);
-/* Problem and request of an audit that is not finished; see idm_run_read_unfinished. */
+/* Read problem and request of an unfinished audit; see idm_run_read_unfinished. IDM_INPUT where the
+ * folder contains a run of another kind. */
 IDM_API idm_status idm_audit_read_unfinished(const char *folder, idm_problem **ret_problem,
                                              idm_audit_request *request, idm_notes *opt_notes,
                                              idm_error *opt_error);
-/* Problem, request and posterior of the audit in a folder; see idm_run_read. */
+/* Read problem, request and posterior of the audit in a folder; see idm_run_read. */
 IDM_API idm_status idm_audit_read_run(const char *folder, idm_problem **ret_problem,
                                       idm_audit_request *request, idm_posterior **opt_posterior,
                                       idm_notes *opt_notes, idm_error *opt_error);
-/* Whether a folder holds an audit. */
+/* Whether a folder contains an audit; false for NULL and where the folder cannot be read. */
 IDM_API bool idm_audit_is(const char *folder);
-/* What tells one request from another (see idm_request_label). */
+/* Label of a problem and a request: equal for requests with the same draws (see idm_request_label).
+ * 0 where an argument is NULL. */
 IDM_API uint64_t idm_audit_request_label(const idm_problem *problem,
                                          const idm_audit_request *request);
 

@@ -1,4 +1,4 @@
-/* A campaign: the folder that `idm recover -o` and `idm sbc -o` keep their replications in. */
+/* Studies in folders: the replications of `idm recover -o` and `idm sbc -o`. */
 #ifndef IDM_CAMPAIGN_H
 #define IDM_CAMPAIGN_H
 
@@ -9,20 +9,22 @@
 extern "C" {
 #endif
 
-/* Do what is not done of a calibration. With a folder (which is made where it is not there), take
- * in what an earlier call of the same request left in its replications.jsonl, and save what is done
- * every few seconds; config.yaml beside it says what was asked for. Replications of another request
- * are IDM_INPUT, a folder that holds a run or anything else IDM_USAGE, one that another process
- * writes into IDM_SYSTEM. Where opt_progress stops it early: IDM_UNTRUSTED, and the same call goes
- * on. */
+/* Run the replications of a calibration that are not done. With a folder (created where it does not
+ * exist), replications that an earlier call for the same request left in replications.jsonl are
+ * read first, and results are saved every few seconds; config.yaml in the folder describes the
+ * request. IDM_INPUT for replications of another request; IDM_USAGE for a folder with a run or
+ * other files; IDM_SYSTEM for a folder that another process writes to. IDM_UNTRUSTED where
+ * opt_progress stops it: the same call then continues. */
 IDM_API idm_status idm_replications_run(idm_calibration *calibration, const char *opt_folder,
                                         idm_progress opt_progress, void *context,
                                         idm_error *opt_error);
 
-/* Whether a folder holds a campaign. */
+/* Whether a folder contains replications of a study; false for NULL and where it cannot be read. */
 IDM_API bool idm_replications_is(const char *folder);
-/* What a folder holds of a campaign, to be looked at: quantities, and the replications that are
- * done. Its problem is NULL, and of its settings there is the number of replications alone. */
+/* Read the replications of a folder: the quantities, and the replications that are done. In
+ * *ret_calibration, which is the caller's, `problem` is NULL, and of the settings only the number
+ * of replications is set. IDM_INPUT where the folder contains no replications or the file is
+ * damaged. */
 IDM_API idm_status idm_replications_read(const char *folder, idm_calibration **ret_calibration,
                                          idm_error *opt_error);
 

@@ -1,4 +1,4 @@
-/* Several chains side by side, and their checkpoints. */
+/* Several Markov chains in parallel, and their checkpoints. */
 #ifndef IDM_CHAINS_H
 #define IDM_CHAINS_H
 
@@ -19,11 +19,11 @@ typedef struct idm_chains_settings {
   size_t chains;
   long draws;
   uint64_t seed;
-  int threads; /* never changes a draw */
+  int threads; /* changes no draw */
   idm_sampler_settings kernel;
-  /* Asked where a draw takes long, on the thread of the monitor. Once it says so targets are to end
-   * with IDM_UNTRUSTED, and chains go back to where the draws under way began. NULL: draws are seen
-   * through. */
+  /* Called on the monitor's thread while a draw takes long. Once it returns true, the targets must
+   * end with IDM_UNTRUSTED; chains then return to the start of the draws under way. NULL: draws are
+   * completed. */
   idm_interrupt interrupt;
   void *interrupt_context;
 } idm_chains_settings;
@@ -31,37 +31,42 @@ typedef struct idm_chains_settings {
 typedef struct idm_chains {
   idm_chains_settings settings;
   size_t dimension;
-  long *done;                 /* [chain]: iterations done, warm-up included */
+  long *done;                 /* [chain]: iterations done, including warm-up */
   double *draw;               /* [chain][draw][dimension] */
   idm_statistics *statistics; /* [chain][draw] */
-  double *state;              /* [chain][numbers] of the sampler */
+  double *state;              /* [chain][numbers]: state of the sampler */
   size_t numbers;
   idm_random *random; /* [chain] */
-  double *centre;     /* [chain][dimension], NaN where there is none */
+  double *centre;     /* [chain][dimension], NaN without a guess */
   double *covariance; /* [chain][dimension][dimension] */
 } idm_chains;
 
-/* Watches a run, on the thread that started it, several times a second and once at the end while no
- * chain moves. Return true to stop after the draws under way. */
+/* Monitor of a run, called on the thread that started it several times per second, and once at the
+ * end when no chain is running. Return true to stop after the draws under way. */
 typedef bool (*idm_monitor)(void *context, const idm_chains *chains);
 
-/* Make chains that start at start [chain][dimension] with random streams 0, 1, ... of the seed;
- * opt_centre and opt_covariance give each its first guess. */
+/* Allocate chains of `dimension` numbers, with random streams 0, 1, ... of the seed; each must be
+ * started with idm_chains_start. *ret_chains is the caller's. IDM_USAGE without a sampler, a chain,
+ * a draw or a free number. */
 IDM_API idm_status idm_chains_create(const idm_chains_settings *settings, size_t dimension,
                                      idm_chains **ret_chains, idm_error *opt_error);
+/* Free chains. Takes NULL. */
 IDM_API void idm_chains_destroy(idm_chains *chains);
-/* Start one chain: centre and covariance NULL where there is no guess. */
+/* Start one chain at x[dimension]. opt_centre[dimension] and opt_covariance[dimension][dimension]
+ * are a first guess of the location and covariance of the target; NULL: none. IDM_USAGE where there
+ * is no such chain or the dimensions differ; else errors of the sampler. */
 IDM_API idm_status idm_chains_start(idm_chains *chains, size_t chain, const idm_target *target,
                                     const double *x, const double *opt_centre,
                                     const double *opt_covariance, idm_error *opt_error);
-/* Run all chains, each on its own target[chain], to the end of their draws (or until the monitor
- * says stop). Goes on where a loaded checkpoint left off. */
+/* Run every chain on its own target[chain], up to its last draw or until the monitor returns true.
+ * A chain with a loaded checkpoint continues from it. Returns the first error of a chain. */
 IDM_API idm_status idm_chains_run(idm_chains *chains, const idm_target *target,
                                   idm_monitor opt_monitor, void *context, idm_error *opt_error);
-/* Draws that every chain has. */
+/* Smallest number of draws of a chain; 0 for NULL. */
 IDM_API long idm_chains_min_draws(const idm_chains *chains);
-/* The state of all chains as bytes (a checkpoint) for the caller, and back; loading refuses bytes
- * of another shape or damaged ones with IDM_INPUT. `label` names the request they belong to. */
+/* Write the state of all chains as bytes (a checkpoint), which the caller frees, and read it.
+ * Reading fails with IDM_INPUT where the bytes are damaged, or of chains of another shape or
+ * another request. `label` identifies the request. */
 IDM_API idm_status idm_chains_save(const idm_chains *chains, uint64_t label, char **ret_bytes,
                                    size_t *ret_length, idm_error *opt_error);
 IDM_API idm_status idm_chains_load(idm_chains *chains, uint64_t label, const char *bytes,

@@ -1,5 +1,5 @@
-/* Checks of an answer: one row per check. The verdict, summary.json, the report, `idm check`, its
- * exit code, `idm list checks` and docs/checks.md follow from the table. */
+/* Checks of an answer, one row per check. The verdict, summary.json, the report, `idm check` and
+ * its exit code, `idm list checks` and docs/checks.md are derived from the table. */
 #ifndef IDM_CHECK_H
 #define IDM_CHECK_H
 
@@ -24,7 +24,7 @@ typedef enum idm_check_kind {
   IDM_CHECK_AUDIT = 1 << 6,       /* groups */
   IDM_CHECK_NESTED = 1 << 7,      /* groups of people (audit --people) */
   IDM_CHECK_DYNAMICS = 1 << 8,    /* draws of learnt dynamics */
-  IDM_CHECK_KINDS = 1 << 9        /* past the last */
+  IDM_CHECK_KINDS = 1 << 9        /* one past the last bit */
 } idm_check_kind;
 
 /* Sets of kinds. */
@@ -34,7 +34,7 @@ typedef enum idm_check_kind {
   (IDM_CHECK_FIT | IDM_CHECK_PREFERENCES | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION |             \
    IDM_CHECK_BY_GROUP | IDM_CHECK_DYNAMICS)
 #define IDM_CHECK_ALL_KINDS (IDM_CHECK_KINDS - 1)
-/* Kinds that are fitted to a log, of which the predictive summaries are checked or not. */
+/* Kinds that are fitted to a log, so that predictions can be compared with it. */
 #define IDM_CHECK_PREDICTED (IDM_CHECK_LIKELIHOOD | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP)
 
 /* In ascending order of severity. */
@@ -42,34 +42,34 @@ typedef enum idm_check_outcome {
   IDM_CHECK_UNRECORDED, /* the run was written without results of checks */
   IDM_CHECK_NOT_RUN,
   IDM_CHECK_PASSED,
-  IDM_CHECK_REMARK, /* beyond its threshold, which does not affect trust */
+  IDM_CHECK_REMARK, /* beyond its threshold, without effect on trust */
   IDM_CHECK_MISFIT, /* the model fails */
   IDM_CHECK_FAILED, /* the draws, or the answer itself, fail */
   IDM_CHECK_OUTCOMES
 } idm_check_outcome;
 
 typedef struct idm_check {
-  const char *name;        /* stable */
+  const char *name;        /* stable identifier */
   const char *measures;    /* what the value is */
-  unsigned kinds;          /* of answer that it applies to */
-  const char *needs;       /* it is not run without this; NULL: nothing beyond the answer */
+  unsigned kinds;          /* kinds of answer that it applies to, as bits */
+  const char *needs;       /* what it needs to run; NULL: nothing beyond the answer */
   bool draws;              /* it needs draws of a posterior */
   bool log;                /* it reads the log */
-  bool named;              /* it needs a name for every free number */
+  bool named;              /* it needs names of all free numbers */
   double threshold;        /* NaN: none, or one per answer */
   bool below;              /* values below the threshold are beyond it; else values above */
   idm_check_outcome worst; /* consequence of a value beyond the threshold */
   const char *sentence;    /* what a check that passes shows */
   const char *remedy;      /* what to do where it does not pass */
-  const char *owner;       /* source file that records it; NULL: it has a function of its own */
+  const char *owner;       /* source file that records it; NULL: the check has its own function */
 } idm_check;
 
-/* Probability with which a model that is right is called a misfit, over all tests together. */
+/* Probability of a misfit where the model is right, over all tests together. */
 #define IDM_CHECK_LEVEL 0.01
 
-/* The checks in the order in which they run. RUN(id, function, fields...): a check with a function
- * of its own, an idm_check_function (invert/assess/inquiry.h). RECORD(id, fields...): the source
- * file `owner` records it together with other checks. */
+/* The checks in the order in which they run. RUN(id, function, fields...): a check with its own
+ * function, an idm_check_function (invert/assess/inquiry.h). RECORD(id, fields...): a check that
+ * the source file `owner` records together with others. */
 #define IDM_CHECK_LIST(RUN, RECORD)                                                                \
   RUN(IDM_CHECK_CERTIFICATE, idm_check_certificate, .name = "certificate",                         \
       .measures = "what the certificate attains, in its own measure",                              \
@@ -213,8 +213,8 @@ typedef struct idm_check {
       .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,     \
       .needs = "the log, and a prior that is uniform, or normal on an unbounded coordinate",       \
       .draws = true, .log = true, .named = true, .threshold = 3.2905, .worst = IDM_CHECK_MISFIT,   \
-      .sentence = "No prior both contradicts the data (1 in 1,000 right priors would by as much) " \
-                  "and holds the answer off what they lead to, or excludes it.",                   \
+      .sentence = "No prior contradicts the data (by as much as 1 in 1,000 right priors) and "     \
+                  "keeps the answer away from the values that they lead to, or excludes these.",   \
       .remedy = "correct or widen the prior")                                                      \
   RUN(IDM_CHECK_PRIOR_GAP, idm_check_prior_gap, .name = "prior-gap",                               \
       .measures = "log-likelihood at its maximum, less the draws' mean and a nat a number",        \
@@ -254,7 +254,8 @@ typedef struct idm_check {
          .measures = "log density of the highest mode found less that of the best draw, less "     \
                      "the number of free numbers",                                                 \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE,                                              \
-         .needs = "an independent look that is too uncertain to compare means and sds",            \
+         .needs = "an importance sample (independent-look) that is too uncertain to compare "      \
+                  "means and sds",                                                                 \
          .draws = true, .log = true, .named = true, .threshold = 3, .worst = IDM_CHECK_FAILED,     \
          .sentence = "No mode is much higher than every draw.",                                    \
          .remedy = "raise --warmup and --chains", .owner = "invert/assess/look.c")                 \
@@ -279,7 +280,7 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_FIT | IDM_CHECK_SEPARATE | IDM_CHECK_POPULATION | IDM_CHECK_BY_GROUP,  \
          .needs = "the log with observations, ten draws or more, and dynamics that are held",      \
          .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_REMARK,                    \
-         .sentence = "The answer is known worse than the dynamics are: a plausible error of the "  \
+         .sentence = "The answer is less certain than the dynamics: a plausible error of the "     \
                      "file's probabilities moves no mean by more than one posterior sd.",          \
          .remedy = "read the interval as given the file's dynamics; measure the probability "      \
                    "better, or learn the dynamics and fit over their draws (--dynamics)",          \
@@ -393,7 +394,7 @@ typedef struct idm_check {
          .needs = "the log, and 2 to 40,000 agents", .log = true, .threshold = IDM_CHECK_LEVEL,    \
          .below = true, .worst = IDM_CHECK_MISFIT,                                                 \
          .sentence = "No more agents than expected are outside the 95 % band of their own rates.", \
-         .remedy = "look at the agents that are named; give each agent its own numbers",           \
+         .remedy = "examine the agents that are named; give each agent its own numbers",           \
          .owner = "invert/assess/model.c")                                                         \
   RECORD(IDM_CHECK_CALIBRATION, .name = "calibration",                                             \
          .measures = "p of the log-loss that recalibrated probabilities gain",                     \
@@ -535,8 +536,8 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
          .needs = "several draws of learnt dynamics (--dynamics)", .draws = true,                  \
          .threshold = 0.5, .worst = IDM_CHECK_REMARK,                                              \
-         .sentence = "The answer is known better than the dynamics; beyond, a number depends on "  \
-                     "dynamics and has no interval.",                                              \
+         .sentence = "Most of each variance is within draws of the dynamics, not between them; "   \
+                     "beyond, a number depends on dynamics and has no interval.",                  \
          .remedy = "learn the dynamics from the log of the decisions, or from more data",          \
          .owner = "invert/audit/judge.c")                                                          \
   RECORD(IDM_CHECK_JOINT_OBSERVATIONS, .name = "joint-observations",                               \
@@ -554,8 +555,8 @@ typedef struct idm_check {
                      "over twice its sd, or the sd of that fit over twice that of the draws",      \
          .kinds = IDM_CHECK_FIT, .needs = "learnt dynamics (--dynamics), and draws",               \
          .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                    \
-         .sentence = "The draws over learnt dynamics are where a fit given the mean of these "     \
-                     "dynamics is, and at least half as wide.",                                    \
+         .sentence = "The draws over learnt dynamics agree with a fit given the mean of these "    \
+                     "dynamics, and are at least half as wide.",                                   \
          .remedy = "raise --warmup and --chains", .owner = "invert/assess/given.c")                \
   RECORD(IDM_CHECK_JOINT_RHAT, .name = "joint-r-hat",                                              \
          .measures = "largest R-hat of a probability that is drawn with the decisions",            \
@@ -572,7 +573,7 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_BY_GROUP, .needs = "several draws of learnt dynamics (--dynamics)",    \
          .draws = true, .threshold = 0.01, .worst = IDM_CHECK_REMARK,                              \
          .sentence =                                                                               \
-             "There are enough draws of the dynamics to know a mean to a tenth of its sd.",        \
+             "There are enough draws of the dynamics to estimate a mean to a tenth of its sd.",    \
          .remedy = "raise --dynamics-draws", .owner = "invert/audit/remarks.c")                    \
   RECORD(IDM_CHECK_DYNAMICS_DRAWS, .name = "dynamics-draws",                                       \
          .measures = "checks that the draws of the dynamics fail",                                 \
@@ -584,7 +585,7 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_LIKELIHOOD | IDM_CHECK_PROGRAM | IDM_CHECK_PREFERENCES |               \
                   IDM_CHECK_POPULATION,                                                            \
          .needs = "a run folder", .threshold = 0, .worst = IDM_CHECK_FAILED,                       \
-         .sentence = "All draws were made, and the log was looked at.",                            \
+         .sentence = "All draws were made, and the checks that read the log were run.",            \
          .remedy = "continue with `idm fit --resume`", .owner = "study/fit.c")
 
 typedef enum idm_check_id {
@@ -596,15 +597,15 @@ typedef enum idm_check_id {
       IDM_CHECK_COUNT
 } idm_check_id;
 
-/* What one check found: its worst value over everything that it was applied to. */
+/* Result of one check: its worst value over everything that it was applied to. */
 typedef struct idm_check_result {
   idm_check_outcome outcome;
   double value;     /* NaN: none */
-  double threshold; /* that the value was compared with */
-  char why[200];    /* it was not run; else empty */
+  double threshold; /* threshold that the value was compared with */
+  char why[200];    /* why it was not run; else empty */
 } idm_check_result;
 
-/* Results of an answer. Rows that do not apply to its kind are zero. */
+/* Results of all checks of an answer. Rows that do not apply to its kind are zero. */
 typedef struct idm_checks {
   idm_check_kind kind;
   idm_check_result of[IDM_CHECK_COUNT];
@@ -612,21 +613,22 @@ typedef struct idm_checks {
 
 /* Row i of the table; NULL past the last. */
 IDM_API const idm_check *idm_check_at(size_t i);
-/* The row of that name, or IDM_CHECK_COUNT. */
+/* Index of the check of that name, or IDM_CHECK_COUNT. */
 IDM_API idm_check_id idm_check_find(const char *name);
-/* NaN past the last. */
+/* Threshold of a check; NaN past the last. */
 IDM_API double idm_check_threshold(idm_check_id id);
 /* Whether a check applies to the kind of answer that the results are of. */
 IDM_API bool idm_check_applies(const idm_checks *checks, idm_check_id id);
-/* Whether a check was left out for a limit on the time of checks; it ran for other parts of the
- * answer (people, groups) where its outcome is not IDM_CHECK_NOT_RUN. */
+/* Whether a check was not run, on at least one part of the answer, because of the time limit of the
+ * checks. Where its outcome is not IDM_CHECK_NOT_RUN, it ran on other parts (people, groups). */
 IDM_API bool idm_check_is_left_out(const idm_checks *checks, idm_check_id id);
-/* How many were. */
+/* Number of checks that were left out in this sense. */
 IDM_API size_t idm_checks_left_out(const idm_checks *checks);
-/* "not recorded", "not run", "passed", "remark", "misfit", "failed"; NULL past the last. */
+/* Name of an outcome: "not recorded", "not run", "passed", "remark", "misfit", "failed"; NULL past
+ * the last. */
 IDM_API const char *idm_check_outcome_name(idm_check_outcome outcome);
-/* "fit", "point", "preferences", "program", "each", "population", "audit", "audit --people",
- * "dynamics"; NULL for anything else. */
+/* Name of a kind: "fit", "point", "preferences", "program", "each", "population", "audit", "audit
+ * --people", "dynamics"; NULL for any other value. */
 IDM_API const char *idm_check_kind_name(idm_check_kind kind);
 
 #ifdef __cplusplus

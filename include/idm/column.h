@@ -1,5 +1,5 @@
-/* Columns of a log: one descriptor a role. Reading, writing, mapping by `data:`, the survey of
- * `idm init` and what a planner or an inverse planner asks for follow from it. */
+/* Columns of a log, one descriptor per role. Reading, writing, the section `data:`, the guesses of
+ * `idm init` and the needs of planners and inverse planners are derived from it. */
 #ifndef IDM_COLUMN_H
 #define IDM_COLUMN_H
 
@@ -9,31 +9,32 @@
 extern "C" {
 #endif
 
-/* What its cells are. The last two are evidence that idm_data carries by column: see
+/* Type of the cells. idm_data stores columns of the last two types as evidence by column: see
  * idm_data.number and idm_data.label. */
 typedef enum idm_column_kind {
   IDM_COLUMN_ID,     /* groups rows */
   IDM_COLUMN_ORDER,  /* orders rows */
-  IDM_COLUMN_CHOICE, /* a label of the setting's actions or observations, or a set of actions */
+  IDM_COLUMN_CHOICE, /* a label of an action or observation of the setting, or a set of actions */
   IDM_COLUMN_NUMBER, /* a finite number */
-  IDM_COLUMN_LABEL   /* a word of its own */
+  IDM_COLUMN_LABEL   /* a text of the log */
 } idm_column_kind;
 
 typedef struct idm_column_info {
   const char *key;  /* under `data:` */
   const char *what; /* in messages: "the action" */
   idm_column_kind kind;
-  bool by_trajectory; /* the same on all rows of a trajectory; else by row */
-  double least;       /* of a number; whole numbers only where `whole` */
+  bool by_trajectory; /* the same on all rows of a trajectory; else one value per row */
+  double least;       /* least value of a number */
   bool whole;
-  bool required;        /* every log has it */
-  bool evidence;        /* read only where `data:` maps it or somebody needs it */
-  bool of_state;        /* only where states are observed: elsewhere nobody reads it */
-  const char *names[9]; /* headers that are taken for it: by default, then guesses of `idm init` */
-  size_t defaults;      /* how many of them are taken without being asked */
+  bool required; /* every log has it */
+  bool evidence; /* read only where `data:` names it or a planner or inverse planner needs it */
+  bool of_state; /* only where states are observed; else ignored */
+  const char *names[9]; /* headers that are accepted for it: `defaults` by default, then those that
+                           `idm init` guesses */
+  size_t defaults;      /* number of names that are accepted without an entry under `data:` */
 } idm_column_info;
 
-/* The columns, one descriptor each; fields that are left out are 0. */
+/* The columns, one descriptor each; omitted fields are 0. */
 #define IDM_COLUMN_LIST(X)                                                                         \
   X(IDM_COLUMN_AGENT, .key = "agent", .what = "the agent", .kind = IDM_COLUMN_ID,                  \
     .by_trajectory = true,                                                                         \
@@ -75,8 +76,9 @@ typedef enum idm_column {
       IDM_COLUMN_COUNT
 } idm_column;
 
+/* Descriptor of a column; NULL where there is none. Static. */
 IDM_API const idm_column_info *idm_column_describe(idm_column column);
-/* Whether a log of this setting may have the column. */
+/* Whether a log of this setting can have the column. */
 IDM_API bool idm_column_applies(idm_column column, const idm_setting *setting);
 
 #ifdef __cplusplus

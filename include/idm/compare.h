@@ -1,4 +1,5 @@
-/* Comparing two agents of one problem: what they want, and what they do. */
+/* Compare two agents of one problem: distance of their utilities, and divergence of their policies.
+ */
 #ifndef IDM_COMPARE_H
 #define IDM_COMPARE_H
 
@@ -8,26 +9,26 @@
 extern "C" {
 #endif
 
-/* An agent: the problem's own, or what a run found for it. */
+/* An agent: that of a problem, or one inferred by a run. */
 typedef struct idm_compared_agent {
   const idm_problem *problem;
-  const idm_posterior *opt_posterior; /* NULL: the problem's own parameter */
+  const idm_posterior *opt_posterior; /* NULL: the parameter of the problem */
 } idm_compared_agent;
 
 typedef struct idm_agent_distance {
-  double distance;   /* of the two utilities, of a run that of its centre: 0 where they are the same
-                        but for shaping, scale and shift, 1 where one is the other's opposite; NaN
-                        where a planner has no utility */
-  double kl[2];      /* mean KL(first || second) and KL(second || first), in nats a decision, each
-                        over the states that the one before the bars comes to; policies of a run are
-                        means over up to 200 of its draws. NaN where there is no policy by state */
-  bool has_distance; /* there is a distance */
-  bool has_divergence; /* there are divergences */
+  double distance; /* distance of the two utilities, at the centre of a run: 0 where they are equal
+                      up to shaping, scale and shift, 1 where one is the negative of the other; NaN
+                      where a planner has no utility. See docs/method/inverse.md, 6 */
+  double kl[2]; /* mean KL(first || second) and KL(second || first), in nats per decision, over the
+                   states that the first argument of each visits; policies of a run are means over
+                   at most 200 of its draws. NaN where a planner has no policy by state */
+  bool has_distance;   /* `distance` is available */
+  bool has_divergence; /* `kl` is available */
 } idm_agent_distance;
 
-/* IDM_INPUT where the two problems differ in the names of states, actions or observations, in
- * where episodes start or end, in the environment's dynamics, in the discount or in the action
- * prior: then nothing is the same but for shaping in both. */
+/* Compare two agents into *result. IDM_INPUT where the problems differ in the names of states,
+ * actions or observations, in start or end of episodes, in the dynamics of the environment, in the
+ * discount or in the action prior: a difference up to shaping is then not defined. */
 IDM_API idm_status idm_compare(const idm_compared_agent *first, const idm_compared_agent *second,
                                idm_agent_distance *result, idm_error *opt_error);
 

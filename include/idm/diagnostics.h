@@ -1,4 +1,4 @@
-/* Diagnostics of draws. */
+/* Diagnostics of MCMC draws: R-hat, effective sample sizes, Monte Carlo errors and E-BFMI. */
 #ifndef IDM_DIAGNOSTICS_H
 #define IDM_DIAGNOSTICS_H
 
@@ -11,8 +11,9 @@
 extern "C" {
 #endif
 
-/* One quantity over several chains, as the R package posterior and ArviZ compute it (Vehtari et al.
- * 2021). NaN where it is not defined (constant draws, fewer than four). */
+/* Diagnostics of one quantity over several chains, as in the R package posterior and ArviZ (Vehtari
+ * et al. 2021). NaN where one is not defined (constant draws, fewer than four). See
+ * docs/method/inference.md, 6. */
 typedef struct idm_diagnosis {
   double mean;
   double sd;
@@ -24,13 +25,15 @@ typedef struct idm_diagnosis {
   double ess_bulk;
   double ess_tail;
   double rhat; /* the larger of rank-normalised split R-hat and its folded version */
-  double tail; /* larger Pareto k of both tails, by idm_assess_draws; NaN: not measured */
+  double tail; /* larger Pareto k of both tails, set by idm_assess_draws; NaN: not computed */
 } idm_diagnosis;
 
-/* x[chain * chain_stride + draw * draw_stride]. */
+/* Compute the diagnostics of draws x[chain * chain_stride + draw * draw_stride]; `tail` is set to
+ * NaN. All fields are NaN without draws. IDM_MEMORY where memory runs out. */
 IDM_API idm_status idm_diagnose(const double *x, size_t chains, size_t draws, size_t chain_stride,
                                 size_t draw_stride, idm_diagnosis *diagnosis, idm_error *opt_error);
-/* Energy Bayesian fraction of missing information of one chain. */
+/* Energy Bayesian fraction of missing information (E-BFMI) of one chain, energy[draws]. NaN for
+ * fewer than two draws. */
 IDM_API double idm_ebfmi(const double *energy, size_t draws);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Functions of distributions. */
+/* Tail probabilities of distributions. */
 #ifndef IDM_DISTRIBUTION_H
 #define IDM_DISTRIBUTION_H
 
@@ -8,7 +8,9 @@
 extern "C" {
 #endif
 
-/* Upper tail of a chi-square distribution. */
+/* Upper tail probability of a chi-square distribution with `degrees` degrees of freedom (may be
+ * fractional): 1 for x <= 0; NaN where an argument is NaN, or the degrees are negative or infinite.
+ */
 IDM_API double idm_chi_square_tail(double x, double degrees);
 
 #ifdef __cplusplus

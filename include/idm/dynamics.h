@@ -1,5 +1,5 @@
-/* Dynamics: where an environment starts, how it moves and what it shows; and the models of an agent
- * that follow from them. */
+/* Dynamics of an environment (start, transition and observation probabilities), and the candidate
+ * models of an agent that are derived from them. */
 #ifndef IDM_DYNAMICS_H
 #define IDM_DYNAMICS_H
 
@@ -9,39 +9,45 @@
 extern "C" {
 #endif
 
-/* One array of numbers in three parts. */
+/* Start, transition and observation probabilities in one array. */
 typedef struct idm_dynamics {
   idm_sizes sizes;
-  size_t numbers;     /* of all three parts */
-  double *start;      /* [state], owned; the other parts stand behind it */
+  size_t numbers;     /* total number of probabilities */
+  double *start;      /* [state], owned; transition and emission follow in the same array */
   double *transition; /* [action][state][next state] */
   double *emission;   /* [action][emitter][observation] (see idm_setting) */
 } idm_dynamics;
 
-/* Allocate dynamics that are 0 everywhere. */
+/* Allocate dynamics with all probabilities 0. *ret_dynamics is the caller's. */
 IDM_API idm_status idm_dynamics_create(idm_sizes sizes, idm_dynamics **ret_dynamics,
                                        idm_error *opt_error);
+/* Free dynamics. Takes NULL. */
 IDM_API void idm_dynamics_destroy(idm_dynamics *dynamics);
-/* Copy the numbers of one into another of the same sizes; nothing where they differ. */
+/* Copy the probabilities of `from`; no effect where the sizes differ. */
 IDM_API void idm_dynamics_assign(idm_dynamics *dynamics, const idm_dynamics *from);
 
-/* The environment's own. IDM_INPUT where the problem does not know them. */
+/* Copy the dynamics of a problem's environment. *ret_dynamics is the caller's. IDM_INPUT where the
+ * problem does not contain them as matrices. */
 IDM_API idm_status idm_problem_dynamics(const idm_problem *problem, idm_dynamics **ret_dynamics,
                                         idm_error *opt_error);
-/* Put others in their place, and let the models follow by their rule. IDM_INPUT where the models
- * are a list of their own, which nothing says how to move. */
+/* Replace the dynamics of a problem's environment, and derive the agent's models from them by the
+ * problem's rule. IDM_USAGE where the sizes differ; IDM_INPUT where the models are an explicit
+ * list, so that new models are not defined, or entries of the matrices are free. */
 IDM_API idm_status idm_problem_set_dynamics(idm_problem *problem, const idm_dynamics *dynamics,
                                             idm_error *opt_error);
-/* Whether the models follow from the environment: they are the environment itself, or there is a
- * rule. */
+/* Whether the agent's models are derived from the environment: by a rule, or as the environment
+ * itself. */
 IDM_API bool idm_problem_models_derived(const idm_problem *problem);
-/* Models by a rule, in place of those that are there; by none, the environment itself. IDM_INPUT
- * where the environment is not known or the rule makes too many. */
+/* Replace the agent's models by those of a rule; a rule of zeros gives the environment itself.
+ * IDM_INPUT where the environment is not known as matrices, the rule gives too many models, or
+ * entries of the matrices are free. */
 IDM_API idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_rule *rule,
                                           idm_error *opt_error);
-/* How many models a rule makes. */
+/* Number of models that a rule gives. */
 IDM_API double idm_model_rule_count(const idm_model_rule *rule, const idm_setting *setting);
-/* Models of equal weight, one from each of the dynamics given; their starts are not looked at. */
+/* Replace the agent's models by list[count], with equal weights; the start distributions of the
+ * list are ignored. IDM_USAGE for an empty list or other sizes, IDM_INPUT where entries of the
+ * matrices are free. */
 IDM_API idm_status idm_problem_set_models(idm_problem *problem, const idm_dynamics *const *list,
                                           size_t count, idm_error *opt_error);
 

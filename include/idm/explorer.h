@@ -1,5 +1,5 @@
-/* A page to play with an agent: its numbers, its policy, an episode and a log, in one file that
- * needs neither a network nor this library. */
+/* Interactive page of an agent: parameters, policy, an episode and a log in one HTML file that
+ * needs neither a network connection nor this library. */
 #ifndef IDM_EXPLORER_H
 #define IDM_EXPLORER_H
 
@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/* Whether this build can make such pages: the library for them is compiled to WebAssembly where
- * there is a compiler for it. */
+/* True if this build can write such pages. The page contains the library compiled to WebAssembly,
+ * which needs a suitable compiler at build time. */
 IDM_API bool idm_explorer_available(void);
-/* Write the page of a problem; "-" is standard output. IDM_SYSTEM, with what to install, where this
- * build cannot. */
+/* Write the page of a problem to a file; path "-" is standard output. IDM_SYSTEM if this build has
+ * no WebAssembly support; the message names the packages to install. */
 IDM_API idm_status idm_explorer_write(const idm_problem *problem, const char *path,
                                       idm_error *opt_error);
 

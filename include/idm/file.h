@@ -1,4 +1,4 @@
-/* Whole files: read at once, and written so that they appear whole or not at all. */
+/* Whole-file input and atomic output. */
 #ifndef IDM_FILE_H
 #define IDM_FILE_H
 
@@ -11,37 +11,42 @@
 extern "C" {
 #endif
 
-/* Read a file into a NUL-terminated buffer; files above `limit` bytes are refused. "-" is standard
- * input. */
+/* Read a file into a NUL-terminated buffer, which the caller frees with free(). *ret_length
+ * excludes the NUL. IDM_INPUT for files larger than `limit` bytes. Path "-" is standard input. */
 IDM_API idm_status idm_file_read(const char *path, size_t limit, char **ret_text,
                                  size_t *ret_length, idm_error *opt_error);
 
-/* Whether two paths lead to one file, by links or otherwise. */
+/* True if two paths lead to the same file, also through links. */
 IDM_API bool idm_file_same(const char *a, const char *b);
-/* Whether a file may be written to: IDM_USAGE where it is one of the inputs, IDM_SYSTEM where it,
- * or a folder, is there and read-only. */
+/* Check that a file may be written. IDM_USAGE if it is one of the `count` inputs; IDM_SYSTEM if the
+ * file or its folder is read-only. Path "-" is always accepted. */
 IDM_API idm_status idm_file_check_output(const char *path, const char *const *opt_inputs,
                                          size_t count, idm_error *opt_error);
-/* Remove what processes that are no more left behind when they were writing `path`. */
+/* Remove temporary files of `path` that were left by processes that have ended. */
 IDM_API void idm_file_sweep(const char *path);
 
-/* A file that appears whole or not at all: written under a temporary name, renamed at commit. A
- * link stays, and what it leads to is replaced. "-" is standard output. */
+/* A file that is written atomically: first under a temporary name, then renamed by idm_file_commit.
+ * If the path is a symbolic link, the link stays and its target is replaced. Path "-" is standard
+ * output. */
 typedef struct idm_file idm_file;
+/* Open a file for writing. IDM_SYSTEM if the temporary file cannot be created. */
 IDM_API idm_status idm_file_create(const char *path, idm_file **ret_file, idm_error *opt_error);
-/* Errors are sticky and come out at commit. */
+/* Write to the file. Errors are stored and returned by idm_file_commit. */
 IDM_API void idm_file_printf(idm_file *file, const char *format, ...) IDM_PRINTF(2, 3);
+/* Write `length` bytes to the file. Errors are stored and returned by idm_file_commit. */
 IDM_API void idm_file_write(idm_file *file, const char *bytes, size_t length);
-/* Flush, rename, free. On failure nothing is left behind. */
+/* Flush, rename and free the file. IDM_SYSTEM if any write failed; the temporary file is then
+ * removed. */
 IDM_API idm_status idm_file_commit(idm_file *file, idm_error *opt_error);
-/* Drop what was written. Takes NULL. */
+/* Discard the file and free it. Accepts NULL. */
 IDM_API void idm_file_abandon(idm_file *file);
 
-/* A file's SHA-256 in hexadecimal. */
+/* SHA-256 of a file in hexadecimal, NUL-terminated. IDM_SYSTEM or IDM_INPUT if the file cannot be
+ * read. */
 enum { IDM_HASH_SIZE = 65 };
 IDM_API idm_status idm_file_hash(const char *path, char hash[IDM_HASH_SIZE], idm_error *opt_error);
-/* The same for files whose paths stand one a line: of one its own, of several that of their hashes,
- * one after another. */
+/* SHA-256 of a list of paths, separated by line ends. One path: hash of the file. Several paths:
+ * hash of the concatenated hashes of the files. */
 IDM_API idm_status idm_files_hash(const char *paths, char hash[IDM_HASH_SIZE],
                                   idm_error *opt_error);
 

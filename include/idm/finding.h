@@ -1,4 +1,5 @@
-/* Findings: what an inverse planner says of its answer beside the numbers themselves. */
+/* Optimality report: certificate, unidentified directions and policy of a point estimate that is
+ * not based on the likelihood. */
 #ifndef IDM_FINDING_H
 #define IDM_FINDING_H
 
@@ -8,38 +9,41 @@
 extern "C" {
 #endif
 
-/* Of an answer that is no posterior by the likelihood: how good it is, and what the data leave
- * open. */
+/* Quality of an answer that is not a posterior by the likelihood, and the directions that the data
+ * do not identify. */
 typedef struct idm_optimality {
-  double objective;     /* value of the row's own expression */
-  char certificate[32]; /* what shows that it is attained: "duality gap", "gradient norm", ... */
-  double attained;      /* how far it is from being shown, in the certificate's own measure */
-  double closed;        /* and how far it may be: at most this, or it is not shown */
-  size_t free;          /* free numbers, in the order of the answer's coordinates */
-  bool evaluated;       /* what the data leave open was looked for */
-  size_t open;       /* directions in which the numbers can move without changing what they say */
-  double *direction; /* [open][free]; NULL where there is none */
-  double *range;     /* [free][2]: of an answer that is a set; NULL elsewhere */
-  bool *at_box;      /* [free][2]: whether that end is the box's and not the data's */
-  idm_labels state;  /* of the policy; empty where there is none */
+  double objective;     /* value of the objective of the inverse planner */
+  char certificate[32]; /* measure of optimality: "duality gap", "gradient norm", ... */
+  double attained;      /* value of that measure at the answer */
+  double closed;        /* largest value of it at which the answer counts as optimal */
+  size_t free;          /* number of free numbers, in the order of the answer's coordinates */
+  bool evaluated;       /* unidentified directions were computed */
+  size_t open;       /* number of directions in which the numbers can change without a change of the
+                        objective */
+  double *direction; /* [open][free]; NULL if there are none */
+  double *range; /* [free][2]: ends of the intervals of a set-valued answer; NULL for all others */
+  bool *at_box;  /* [free][2]: true if that end is set by the box constraint and not by the data */
+  idm_labels state; /* labels of the policy; empty if there is none */
   idm_labels action;
-  double *policy;  /* [state][action]: of the planner at the answer, where states are observed, or
-                      the one that the inverse planner itself finds */
-  double *count;   /* [state][action] of the log, where the policy is to have the frequencies of its
-                      actions; NULL elsewhere */
-  bool compared;   /* trajectories were compared, not imitated: the log is not how whoever has this
-                      utility behaves */
-  idm_notes words; /* what to know, as sentences */
-  idm_notes faults; /* why it is not to be trusted, whatever the certificate says */
+  double *policy;   /* [state][action]: policy of the planner at the answer, if states are observed,
+                       or the policy that the inverse planner itself computes */
+  double *count;    /* [state][action] of the log, if the policy is compared with the action
+                       frequencies; NULL otherwise */
+  bool compared;    /* trajectories were compared by preferences, not imitated: the log need not be
+                       behaviour that is optimal for the utility found */
+  idm_notes words;  /* remarks, as sentences */
+  idm_notes faults; /* reasons not to trust the answer, regardless of the certificate */
 } idm_optimality;
 
+/* Allocate a report of an answer with that many free numbers, owned by the caller. */
 IDM_API idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding,
                                          idm_error *opt_error);
+/* Deep copy of a report. *ret_finding is owned by the caller. */
 IDM_API idm_status idm_optimality_copy(const idm_optimality *finding, idm_optimality **ret_finding,
                                        idm_error *opt_error);
-/* Takes NULL. */
+/* Free a report. Accepts NULL. */
 IDM_API void idm_optimality_destroy(idm_optimality *finding);
-/* Whether the certificate is closed. */
+/* True if the certificate holds: attained <= closed. */
 IDM_API bool idm_optimality_certified(const idm_optimality *finding);
 
 #ifdef __cplusplus

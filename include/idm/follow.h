@@ -1,4 +1,4 @@
-/* Following an agent along a path of actions and observations. */
+/* Beliefs and policies of an agent along a given path of actions and observations. */
 #ifndef IDM_FOLLOW_H
 #define IDM_FOLLOW_H
 
@@ -8,22 +8,24 @@
 extern "C" {
 #endif
 
-/* Places on a path, the start first. */
+/* Nodes of a path; the first is the start. */
 typedef struct idm_path_trace {
   size_t step_count;
-  double *belief;    /* [place][state]; NaN where the agent holds none */
-  double *policy;    /* [place][action] */
-  int32_t *action;   /* [place]: taken there; IDM_MISSING at the last */
-  char **step_label; /* [place]: "monitor:positive", what led there; NULL at the start */
+  double *belief;    /* [node][state]; NaN if the agent has no belief */
+  double *policy;    /* [node][action] */
+  int32_t *action;   /* [node]: action taken there; IDM_MISSING at the last node */
+  char **step_label; /* [node]: the step that leads there, as in "monitor:positive"; NULL at the
+                        start */
 } idm_path_trace;
 
-/* Follow "monitor:positive,monitor:negative" from the start, after planning; without a path the
- * start alone. IDM_USAGE where the path is none of the problem's, or goes on where an episode ends.
- */
+/* Follow a path such as "monitor:positive,monitor:negative" from the start belief, with the last
+ * plan of the workspace. Without a path, the start only. *ret_trace is owned by the caller.
+ * IDM_USAGE if a label of the path does not belong to the problem, or if the path continues after
+ * the end of an episode. */
 IDM_API idm_status idm_path_trace_create(const idm_setting *setting, const idm_workspace *workspace,
                                          const char *opt_path, idm_path_trace **ret_trace,
                                          idm_error *opt_error);
-/* Takes NULL. */
+/* Free a trace. Accepts NULL. */
 IDM_API void idm_path_trace_destroy(idm_path_trace *trace);
 
 #ifdef __cplusplus

@@ -1,9 +1,14 @@
-/* Everything that libidm offers.
+/* The complete public interface of libidm.
  *
- * Pointers whose names begin with opt_ may be NULL. Given NULL for any other, or an object of
- * another problem, a function that returns a status returns IDM_USAGE or IDM_INPUT before it
- * touches anything; one that returns something else returns NaN, 0, false or NULL, or does nothing.
- * Lengths of the caller's arrays are taken at their word. */
+ * Conventions. A function that returns idm_status fills opt_error on failure. Pointers named
+ * opt_... may be NULL. If any other pointer is NULL, or an object belongs to another problem, a
+ * function that returns idm_status returns IDM_USAGE or IDM_INPUT before it changes anything; a
+ * function with another result returns NaN, 0, false or NULL, or has no effect. Array lengths are
+ * not checked. *ret_... receives an object that the caller owns and frees with the matching
+ * _destroy function (arrays and texts with free()), unless the comment states that it is borrowed.
+ * All _destroy and _clear functions accept NULL. Any function that allocates may return IDM_MEMORY.
+ * Functions that fill `buffer` of `size` bytes truncate the text and return buffer. Arrays are
+ * row-major, written [outer][inner] in comments. */
 #ifndef IDM_IDM_H
 #define IDM_IDM_H
 

@@ -1,4 +1,4 @@
-/* Imitation: free numbers of one planner, moved until it decides as another does, over many
+/* Imitation: fit the free numbers of one planner to the policies of another planner over many
  * problems. */
 #ifndef IDM_IMITATE_H
 #define IDM_IMITATE_H
@@ -9,14 +9,15 @@
 extern "C" {
 #endif
 
-/* Mean of KL(teacher || student) in nats over fully observed problems of the same sizes, their
- * states all alike; the student is each problem's own agent, over beliefs. */
+/* Mean KL(teacher || student) in nats over the states of `count` fully observed problems of the
+ * same sizes, with equal weight per state. The student is the agent of each problem, which must
+ * decide by a belief. Result in *ret_divergence. */
 IDM_API idm_status idm_imitation_divergence(const idm_planner *teacher, idm_problem *const *problem,
                                             size_t count, double *ret_divergence,
                                             idm_error *opt_error);
-/* Make that as small as it gets by what is free in the first problem: one set of numbers for all,
- * by L-BFGS from those of the first. `limit` bounds the steps. The numbers go into every problem;
- * priors play no part. */
+/* Minimise that divergence over the free numbers of the first problem, with L-BFGS started at their
+ * current values and at most `limit` steps. The same numbers apply to all problems and are written
+ * into each. Priors are ignored. */
 IDM_API idm_status idm_imitate(const idm_planner *teacher, idm_problem *const *problem,
                                size_t count, int limit, double *ret_divergence,
                                idm_error *opt_error);

@@ -1,5 +1,5 @@
-/* Inverse planners (G): (evidence, normative parameter) -> descriptive parameter, behind one table.
- */
+/* Inverse planners (G): (data, normative parameter) -> descriptive parameter; their table of
+ * operations and registry. */
 #ifndef IDM_INVERSE_H
 #define IDM_INVERSE_H
 
@@ -13,9 +13,9 @@ extern "C" {
 
 typedef struct idm_inverse idm_inverse;
 
-/* The input of a fit. All are borrowed. */
+/* Arguments of a fit. All pointers are borrowed. */
 typedef struct idm_fit_arguments {
-  const idm_inverse *inverse; /* the row whose `fit` is called */
+  const idm_inverse *inverse; /* the table entry whose `fit` is called */
   const idm_problem *problem;
   const idm_data *data;
   const idm_fit_settings *settings;
@@ -23,62 +23,66 @@ typedef struct idm_fit_arguments {
   idm_notes *opt_notes;
 } idm_fit_arguments;
 
-/* Planners that an inverse planner can invert. */
+/* Class of planners that an inverse planner can invert. */
 typedef enum idm_planner_family {
-  IDM_ANY_PLANNER,    /* by the likelihood of its behaviour */
-  IDM_BELIEF_PLANNER, /* that decides by a belief */
-  IDM_LATTICE_PLANNER /* that solves a lattice */
+  IDM_ANY_PLANNER,    /* any planner, by the likelihood of its behaviour */
+  IDM_BELIEF_PLANNER, /* planners whose policy is a function of a belief */
+  IDM_LATTICE_PLANNER /* planners that solve a lattice */
 } idm_planner_family;
 
-/* An inverse planner. All operations are required. */
+/* Descriptor of an inverse planner. `name`, `summary`, `row`, `settings` and `fit` are required. */
 struct idm_inverse {
   const char *name;
   const char *summary;
-  const char *row; /* of the paper's table "Inverse Planners" */
+  const char *row; /* row of the paper's table "Inverse Planners" */
   idm_estimate_kind answer;
-  unsigned columns;          /* evidence it needs: bits 1 << idm_column */
-  bool preferences;          /* it needs preferences between trajectories; who does not say so
-                                does not read them */
-  idm_planner_family family; /* planners it can invert */
-  bool gradient;             /* needs a behaviour with a slope */
-  bool opaque;               /* can infer blocks of unnamed numbers */
-  bool normal;               /* its draws are of a normal that stands for the posterior */
-  bool by_state;      /* needs a planner whose choices depend on an observed state alone, or on a
-                         belief where states are hidden */
-  bool own_objective; /* goes by an objective of its own, not by the likelihood of decisions;
-                         those that find one block do */
-  const char *target_block; /* the block that it looks for and nothing else; NULL: whatever is
-                        free */
-  const char *alone; /* why nothing else: what its objective is of other numbers, and what to use */
-  bool features;     /* of one that finds the utility: it takes one that is linear in features */
-  const char *planner;     /* the one whose numbers it finds; NULL: any of the family */
-  const char *extra_block; /* a block of some planners that it may look for as well; NULL: none */
-  bool extra_alone;        /* or in place of the other, which is then held */
-  const char *const *settings; /* keys of idm_fit_keys that it reads; NULL at the end */
-  const void *method; /* constants of `fit`, of inverse planners that share it; NULL: none */
+  unsigned columns;          /* required evidence columns: bits 1 << idm_column */
+  bool preferences;          /* true if preference data are required; otherwise they are refused */
+  idm_planner_family family; /* planners that it can invert */
+  bool gradient;             /* requires a behaviour with a derivative */
+  bool opaque;               /* can infer opaque blocks (blocks of unnamed numbers) */
+  bool normal;               /* its draws are from a normal approximation of the posterior */
+  bool by_state; /* requires a planner whose choices depend on the observed state alone, or on a
+                    belief if states are hidden */
+  bool own_objective; /* optimises its own objective, not the likelihood of decisions; true of all
+                         that infer a single block */
+  const char *target_block; /* the only block that it infers; NULL: all free blocks */
+  const char *alone; /* why it infers no other block: the dependence of its objective on other
+                        numbers, and an alternative */
+  bool features; /* of one that infers the utility: accepts a utility that is linear in features */
+  const char *planner;     /* the planner whose numbers it infers; NULL: any of the family */
+  const char *extra_block; /* a block of some planners that it can infer in addition; NULL: none */
+  bool extra_alone; /* it can also be inferred in place of target_block, which is then fixed */
+  const char *const *settings; /* keys of idm_fit_keys that it uses; ends with NULL */
+  const void *method; /* constants of `fit` if several inverse planners share it; NULL: none */
   idm_status (*fit)(const idm_fit_arguments *call, idm_posterior **ret_posterior,
                     idm_error *opt_error);
 };
 
-/* Registry: inverse planner i, or NULL past the last; by name, or NULL. */
+/* Registry: inverse planner number `index`, or NULL past the last. */
 IDM_API const idm_inverse *idm_inverse_at(size_t index);
+/* Registry: the inverse planner of that name, or NULL. */
 IDM_API const idm_inverse *idm_inverse_find(const char *name);
-/* Add an inverse planner, as idm_planner_register. */
+/* Add an inverse planner to the registry, until the process ends. Not thread-safe. IDM_INPUT if a
+ * required member is missing, the name is taken, or the registry is full. */
 IDM_API idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error);
 
-/* Fit. *ret_posterior is NULL unless the status is IDM_OK. */
+/* Fit a problem to data. opt_monitor: progress, interruption and checkpoints. Remarks are appended
+ * to opt_notes. *ret_posterior is NULL unless the status is IDM_OK. If opt_monitor stops the
+ * sampler, the draws made so far are returned; IDM_UNTRUSTED if it stops the fit before the first
+ * draw. Other errors are those of idm_inverse_check, and IDM_NUMERICAL. */
 IDM_API idm_status idm_inverse_fit(const idm_inverse *inverse, const idm_problem *problem,
                                    const idm_data *data, const idm_fit_settings *settings,
                                    const idm_fit_monitor *opt_monitor,
                                    idm_posterior **ret_posterior, idm_notes *opt_notes,
                                    idm_error *opt_error);
-/* Whether an inverse planner goes by the likelihood of the recorded decisions. */
+/* True if the inverse planner infers all free blocks by the likelihood of the decisions. */
 IDM_API bool idm_inverse_by_likelihood(const idm_inverse *inverse);
-/* Whether an inverse planner reads a setting, by its name in idm_fit_keys. */
+/* True if the inverse planner uses a setting, given by its name in idm_fit_keys. */
 IDM_API bool idm_inverse_reads(const idm_inverse *inverse, const char *setting);
-/* Whether an inverse planner can work on a problem and its data: IDM_INPUT names the column that is
- * missing, preferences that are missing or that it does not read, the planner that does not fit or
- * the block that it cannot infer, or does not look for. */
+/* Check that an inverse planner can be applied to a problem and its data. IDM_INPUT names the
+ * cause: a missing column, preferences that are missing or not used, a planner of another family,
+ * or a block that it cannot infer or does not infer. */
 IDM_API idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
                                      const idm_data *data, idm_error *opt_error);
 

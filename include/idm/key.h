@@ -1,5 +1,5 @@
-/* Keys: one descriptor a field of a settings struct, which reading, writing, comparing, options of
- * the command line and help follow from. */
+/* Keys: one descriptor per field of a settings struct. Reading, writing, comparison, command-line
+ * options and help are derived from it. */
 #ifndef IDM_KEY_H
 #define IDM_KEY_H
 
@@ -20,48 +20,48 @@ typedef enum idm_key_kind {
   IDM_KEY_SIZE, /* size_t */
   IDM_KEY_SEED, /* uint64_t */
   IDM_KEY_BOOL, /* bool */
-  IDM_KEY_ENUM, /* an enum, stored as int: one of `words` */
+  IDM_KEY_ENUM, /* an enum, stored as int: index in `words` */
   IDM_KEY_TEXT, /* char[most] */
-  IDM_KEY_TEXTS /* char[most]: texts without line ends, one a line; in files a list of them */
+  IDM_KEY_TEXTS /* char[most]: texts separated by line ends; a list in files */
 } idm_key_kind;
 
 typedef struct idm_key {
-  const char *name; /* in files; an option of the command line has '-' for '_'. NULL ends a list */
+  const char *name; /* in files; '_' becomes '-' in the command-line option. NULL ends a list */
   idm_key_kind kind;
-  size_t offset; /* of the field in its struct */
-  double least;  /* legal range of a number; of a text `most` is its room in bytes */
+  size_t offset; /* offset of the field in its struct */
+  double least;  /* smallest legal number; for a text `most` is the array size in bytes */
   double most;
-  bool above;               /* `least` itself is not legal */
-  bool infinite;            /* and inf is */
-  const char *const *words; /* of IDM_KEY_ENUM, NULL at the end */
-  const char *zero;         /* the word for 0 of a number that has one, as in auto */
-  double replaced_default;  /* what the word replaces as the default: labels count it as this */
-  const char *value;        /* what its value is called in help, as in N */
+  bool above;               /* `least` itself is excluded */
+  bool infinite;            /* infinity is legal */
+  const char *const *words; /* words of IDM_KEY_ENUM; ends with NULL */
+  const char *zero;         /* word for the value 0, such as auto; NULL: none */
+  double replaced_default;  /* number that the default used to be before that word; labels use it */
+  const char *value;        /* placeholder of the value in help, such as N */
   const char *help;
-  bool later; /* came after requests had labels: while it is 0 they are what they were without it */
-  bool affects_shape; /* of an agent: sizes of its planner's blocks, or what they start from, follow
-                         it */
-  bool place; /* says where things lie or what is written beside: results do not depend on it */
+  bool later; /* added after the first labels of requests: the value 0 leaves a label unchanged */
+  bool affects_shape; /* of an agent: its planner's blocks depend on it in size or start */
+  bool place;         /* a path or an additional output: results do not depend on it */
 } idm_key;
 
-/* The key of that name in a list, or NULL. */
+/* The key of that name in a list that ends with a NULL name; NULL if there is none. */
 IDM_API const idm_key *idm_key_find(const idm_key *keys, const char *name);
-/* The field of a number, whole or not, as a double; and back, where the field can
- * hold it. Words are their index. */
+/* Value of a numeric field as a double. A word counts as its index. NaN if the field is a text. */
 IDM_API double idm_key_number(const idm_key *key, const void *fields);
+/* Set a numeric field, if its type can represent the value; otherwise the field is unchanged. */
 IDM_API void idm_key_set_number(const idm_key *key, void *fields, double value);
-/* Whether every field holds what its key allows: IDM_USAGE with "NAME is 'TEXT'; expected ...". */
+/* Check that every field has a legal value. IDM_USAGE with "NAME is 'TEXT'; expected ...". */
 IDM_API idm_status idm_keys_check(const idm_key *keys, const void *fields, idm_error *opt_error);
-/* Set a field from text as a person writes it. IDM_USAGE with "NAME is 'TEXT'; expected ...". */
+/* Set a field from text. IDM_USAGE with "NAME is 'TEXT'; expected ...". */
 IDM_API idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
                                     idm_error *opt_error);
-/* A field as text, which idm_key_set_text reads back; empty where nothing is set. Returns buffer.
- */
+/* Write a field as text that idm_key_set_text can read; empty if the field is not set. Returns
+ * buffer. */
 IDM_API const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, size_t size);
-/* "a whole number from 1 to 1000", "mean or sampled": what may stand there. Returns buffer. */
+/* Describe the legal values of a key, as in "a whole number from 1 to 1000" or "mean or sampled".
+ * Returns buffer. */
 IDM_API const char *idm_key_expected(const idm_key *key, char *buffer, size_t size);
-/* Whether two structs hold the same in a field, numbers to a relative tolerance (0: bit for bit).
- */
+/* True if a field has the same value in two structs. Numbers are compared with a relative tolerance
+ * (0: bitwise). */
 IDM_API bool idm_key_same(const idm_key *key, const void *a, const void *b, double tolerance);
 
 #ifdef __cplusplus

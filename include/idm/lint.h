@@ -1,5 +1,5 @@
-/* A look at a log beside its problem: labels, lengths, and what was seen against what the
- * environment's dynamics say. */
+/* Descriptive statistics of a log: labels, lengths, and observed frequencies compared with the
+ * environment's dynamics. */
 #ifndef IDM_LINT_H
 #define IDM_LINT_H
 
@@ -9,11 +9,12 @@
 extern "C" {
 #endif
 
-/* Where the frequencies of hidden states come from. */
+/* Source of the frequencies of hidden states. */
 typedef enum idm_lint_states {
-  IDM_LINT_NO_STATES, /* the environment's dynamics are not known, and no column tells */
-  IDM_LINT_COLUMN,    /* a column of the log tells the state acted in */
-  IDM_LINT_POSTERIOR  /* expected under the environment's dynamics, given all that was recorded */
+  IDM_LINT_NO_STATES, /* none: the environment's dynamics are unknown, and no column is given */
+  IDM_LINT_COLUMN,    /* a column of the log with the state before the action */
+  IDM_LINT_POSTERIOR  /* expected counts under the environment's dynamics, given the whole recorded
+                         trajectory */
 } idm_lint_states;
 
 typedef struct idm_lint {
@@ -21,39 +22,41 @@ typedef struct idm_lint {
   size_t *action;      /* [action]: rows */
   size_t *observation; /* [observation]: rows */
   size_t action_missing;
-  size_t missed; /* missed responses; they are in none of the counts of actions */
+  size_t missed; /* missed responses; excluded from `action` */
   size_t observation_missing;
-  size_t shortest; /* rows of a trajectory */
+  size_t shortest; /* minimum number of rows per trajectory */
   size_t longest;
   double median;
   double mean;
   size_t single; /* trajectories of one row */
 
-  /* Rows with a recorded observation, by action: how often each was seen, and how often the
-   * environment's filter of the same history expects it. NULL where its dynamics are not known. */
+  /* Rows with a recorded observation, by action: observed frequencies, and the frequencies
+   * predicted by the environment's filter given the same history. NULL if the environment's
+   * dynamics are unknown. */
   double *observed;  /* [action][observation] */
   double *expected;  /* [action][observation] */
-  size_t unfiltered; /* rows behind an action that is not recorded or an impossible observation:
-                        they count for neither */
+  size_t unfiltered; /* rows after a missing action or an impossible observation: excluded from both
+                        counts */
 
   idm_lint_states states;
   double *start;      /* [state]: trajectories */
   double *transition; /* [action][state][next state]: rows */
   double *emission;   /* [action][emitter][observation]: rows */
-  size_t unlabelled;  /* rows whose state no label of the column tells */
+  size_t unlabelled;  /* rows whose cell in the column is not a label of a state */
 
   size_t impossibles;
-  size_t *impossible; /* [impossibles]: rows whose observation the environment cannot give there */
-  size_t *allowed;    /* [impossibles]: in how many of the agent's models the action can give it at
-                         all; 0: nobody can */
+  size_t *impossible; /* [impossibles]: rows with an observation of probability 0 */
+  size_t *allowed; /* [impossibles]: number of the agent's models in which the action can give the
+                      observation; 0: none */
 } idm_lint;
 
-/* Look at a log. opt_state names a covariate of the data that holds labels of states: of the state
- * that a row's action was taken in. */
+/* Compute the statistics of a log. opt_state is the name of a covariate of the data with labels of
+ * states: the state before the action of the row. *ret_lint is owned by the caller. IDM_USAGE if
+ * there is no such covariate, or the data belong to another problem. */
 IDM_API idm_status idm_lint_create(const idm_problem *problem, const idm_data *data,
                                    const char *opt_state, idm_lint **ret_lint,
                                    idm_error *opt_error);
-/* Takes NULL. */
+/* Free the statistics. Accepts NULL. */
 IDM_API void idm_lint_destroy(idm_lint *lint);
 
 #ifdef __cplusplus

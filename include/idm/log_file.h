@@ -1,4 +1,4 @@
-/* Logs in files: CSV read and written, and a first problem file from one. */
+/* Log files: reading and writing CSV, and a first problem file from a table. */
 #ifndef IDM_LOG_FILE_H
 #define IDM_LOG_FILE_H
 
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Rows that could not be read: how many, and the first of them. Zero-initialise; `shown` may be
- * NULL where `room` is 0. */
+/* Rows that could not be read: their number, and the first of their errors. Zero-initialise;
+ * `shown` may be NULL if `room` is 0. */
 typedef struct idm_read_errors {
   size_t count;
   size_t room;
@@ -19,79 +19,84 @@ typedef struct idm_read_errors {
 typedef struct idm_csv_options {
   const char *const *keep; /* names of covariates to keep */
   size_t keep_count;
-  unsigned columns; /* evidence to read where the log has it: bits 1 << idm_column */
-  /* Which rows: predicates (see predicate.h) over any column, derived ones too. Values that one
-   * column is to equal are alternatives; else all must hold. A note says how many rows are left. */
+  unsigned columns; /* optional evidence to read if the log has it: bits 1 << idm_column */
+  /* Row filter: predicates (see predicate.h) over any column, including derived columns. Several
+   * values for equality with the same column are alternatives; all other predicates must hold
+   * together. A note gives the number of rows kept. */
   const char *const *where;
   size_t where_count;
-  /* Look at all rows although some cannot be read: those are put there, and reading fails at the
-   * end with the first of them. NULL: it stops there. */
+  /* Continue after rows that cannot be read, and collect their errors here; reading then fails at
+   * the end with the first error. NULL: stop at the first error. */
   idm_read_errors *opt_faults;
 } idm_csv_options;
 
-/* Read a log by streaming. Needs the problem's labels, column roles and utility columns. "-":
- * standard input. */
+/* Read a log as a stream. The problem supplies labels, column roles and utility columns. Path "-"
+ * is standard input. *ret_data is owned by the caller. IDM_INPUT with the place of the first row
+ * that cannot be read; IDM_SYSTEM if the file cannot be opened. */
 IDM_API idm_status idm_data_read_csv(const char *path, const idm_problem *problem,
                                      const idm_csv_options *opt_options, idm_data **ret_data,
                                      idm_notes *opt_notes, idm_error *opt_error);
-/* The same from several files, whose columns go by name; those that play a role stand in all of
- * them. The same name is the same agent; a trajectory stands in one file. */
+/* The same from `count` files. Columns are matched by name; columns with a role must be present in
+ * all files. Equal names of agents denote the same agent; a trajectory must lie in one file. */
 IDM_API idm_status idm_data_read_files(const char *const *paths, size_t count,
                                        const idm_problem *problem,
                                        const idm_csv_options *opt_options, idm_data **ret_data,
                                        idm_notes *opt_notes, idm_error *opt_error);
-/* The same, where rows that options->where leaves out are read for the memory of their agents, and
- * marked (idm_data.history). Agents without a row that is scored are left out. Files are read
- * twice: standard input is IDM_USAGE. */
+/* The same, but rows excluded by options->where are kept as history for the memory of their agents
+ * and marked (idm_data.history). Agents without a scored row are dropped. Files are read twice, so
+ * standard input is IDM_USAGE. */
 IDM_API idm_status idm_data_read_history(const char *const *paths, size_t count,
                                          const idm_problem *problem, const idm_csv_options *options,
                                          idm_data **ret_data, idm_notes *opt_notes,
                                          idm_error *opt_error);
+/* The same from `length` bytes of text; opt_file is the file name used in messages. */
 IDM_API idm_status idm_data_parse_csv(const char *text, size_t length, const char *opt_file,
                                       const idm_problem *problem,
                                       const idm_csv_options *opt_options, idm_data **ret_data,
                                       idm_notes *opt_notes, idm_error *opt_error);
-/* Write data in the columns that the problem maps, so that the same problem reads it back: lists of
- * columns for ids and for labels joined by '/', availability where there is any, belief.STATE on
- * first rows where a start differs from the setting's, utilities by column, and evidence that the
- * data hold or the problem maps (where the data lack it, the least number that is legal). The time
- * is the step. A hidden state stands under `state`. Covariates are left out. */
+/* Write data as CSV in the columns that the problem maps, so that the same problem can read them:
+ * several columns for ids and for labels joined by '/', availability if there is any, belief.STATE
+ * on first rows if a start belief differs from the setting's, utilities by column, and evidence
+ * that the data contain or the problem maps (if the data lack it, the smallest legal number). The
+ * time column is the step. A hidden state is written in the column `state`. Covariates are not
+ * written. Path "-" is standard output. */
 IDM_API idm_status idm_data_write_csv(const idm_data *data, const idm_problem *problem,
                                       const char *path, idm_error *opt_error);
-/* Read preferences between the trajectories of data, into them: a table with the columns worse and
- * better, which hold ids of trajectories (their numbers where they have none), and at will weight,
- * a number above 0. A circle of preferences is legal, and noted. On failure the data are as they
- * were. */
+/* Read preferences between the trajectories of `data` and store them in it. The table has the
+ * columns worse and better with ids of trajectories (numbers from the log if there are no ids), and
+ * optionally weight, a number above 0. A cycle of preferences is legal; a note reports it. On
+ * failure the data are unchanged. */
 IDM_API idm_status idm_preferences_read_csv(const char *path, idm_data *data, idm_notes *opt_notes,
                                             idm_error *opt_error);
+/* The same from `length` bytes of text; opt_file is the file name used in messages. */
 IDM_API idm_status idm_preferences_parse_csv(const char *text, size_t length, const char *opt_file,
                                              idm_data *data, idm_notes *opt_notes,
                                              idm_error *opt_error);
-/* Trials in a file, one line a row: agent, trajectory, step, line, action, observation,
- * belief.STATE, probability.ACTION, q.ACTION, surprise, log_likelihood; over draws each number is
- * followed by its quantiles, as in surprise.q5 and surprise.q95. Cells without a number are empty.
- */
+/* Write trials as CSV, one line per row: agent, trajectory, step, line, action, observation,
+ * belief.STATE, probability.ACTION, q.ACTION, surprise, log_likelihood. With posterior draws each
+ * number is followed by its quantiles, as in surprise.q5 and surprise.q95. Undefined numbers are
+ * empty cells. */
 IDM_API idm_status idm_trials_write_csv(const idm_trials *trials, const idm_data *data,
                                         const idm_setting *setting, const char *path,
                                         idm_error *opt_error);
 
-/* An explanation in a file, one line a row, of one trajectory or where that is -1 of all: agent,
+/* Write an explanation as CSV, one line per row, of one trajectory or of all (-1): agent,
  * trajectory, step, line, action, observation, surprise, regret, rational and rational_at_belief
- * (actions, of which tied ones are joined by '|'), then belief.STATE, probability.ACTION,
- * rational_belief.STATE, rational.ACTION, rational_at_belief.ACTION, q.ACTION; quantiles as above.
- */
+ * (actions; ties are joined by '|'), then belief.STATE, probability.ACTION, rational_belief.STATE,
+ * rational.ACTION, rational_at_belief.ACTION, q.ACTION; quantiles as above. */
 IDM_API idm_status idm_explanation_write_csv(const idm_explanation *explanation,
                                              const idm_data *data, const idm_setting *setting,
                                              int64_t trajectory, const char *path,
                                              idm_error *opt_error);
 
-/* Copy a CSV file so that a spreadsheet executes none of it: a cell whose first character other
- * than a blank is = + - @, a tab or an end of line, and which is no number, is written in quotes
- * with an apostrophe before it. Other cells are copied as they are. Reading such a file back gives
- * labels that begin with the apostrophe. "-" is standard input or output. */
+/* Copy a CSV file so that a spreadsheet executes no formula in it. A cell is quoted and prefixed
+ * with an apostrophe if its first non-blank character is = + - @, a tab or a line end, and the cell
+ * is not a number. All other cells are copied unchanged. Labels read from such a file include the
+ * apostrophe. Path "-" is standard input or output. */
 IDM_API idm_status idm_csv_escape_formulas(const char *from, const char *to, idm_error *opt_error);
 
-/* A first problem file from a table: labels found, blanks to fill. */
+/* Write a first problem file from a data table: labels are taken from the table, and values that it
+ * cannot provide are left to be filled in. */
 IDM_API idm_status idm_init_write(const char *data_path, const char *problem_path,
                                   idm_notes *opt_notes, idm_error *opt_error);
 

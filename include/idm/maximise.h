@@ -1,4 +1,4 @@
-/* Climbing to a mode of a target. */
+/* Maximisation of a target: L-BFGS and pattern search. Method: docs/method/inference.md, 3. */
 #ifndef IDM_MAXIMISE_H
 #define IDM_MAXIMISE_H
 
@@ -9,16 +9,17 @@
 extern "C" {
 #endif
 
-/* Climb from x by L-BFGS until the last five steps together have raised the log density by no more
- * than `tolerance` (1e-3 for a start, 0 for an answer: until nothing more is gained). x and
- * log_density receive the best point seen. */
+/* Maximise by L-BFGS from x [dimension] until the last five steps together increase the log density
+ * by no more than `tolerance` (1e-3 for a starting point; 0 for an estimate: until no further
+ * increase). `limit` is the maximum number of steps. x and *log_density receive the best point
+ * found. Returns errors of the target. */
 IDM_API idm_status idm_maximise(const idm_target *target, double tolerance, int limit, double *x,
                                 double *log_density, idm_error *opt_error);
-/* Try every coordinate up and down by its step, go where it is higher by more than `tolerance`, and
- * divide the steps by four where it is not, until they are a thousandth of what they were (Hooke
- * and Jeeves 1961): no gradient is asked for, so that kinks, plateaus and slopes that are no
- * numbers do not end the search. `limit` bounds the evaluations. x and log_density, which come in
- * with a point and its height, receive the best point seen. */
+/* Pattern search (Hooke and Jeeves 1961): try every coordinate up and down by its step [dimension],
+ * move if the density increases by more than `tolerance`, else divide the steps by four, until they
+ * are a thousandth of their initial values. No gradient is used, so kinks, plateaus and derivatives
+ * that are NaN do not stop the search. `limit` is the maximum number of evaluations. On entry x and
+ * *log_density hold a point and its log density; on return the best point found. */
 IDM_API idm_status idm_pattern_search(const idm_target *target, const double *step,
                                       double tolerance, int limit, double *x, double *log_density,
                                       idm_error *opt_error);

@@ -1,4 +1,4 @@
-/* How heavy a tail is. */
+/* Tail index of a sample. */
 #ifndef IDM_PARETO_H
 #define IDM_PARETO_H
 
@@ -10,11 +10,12 @@
 extern "C" {
 #endif
 
-/* The shape k of the generalised Pareto distribution that fits the largest of x[count]: moments
- * above the 1/k-th do not exist, and from .7 on means are not to be relied upon (Vehtari et al.
- * 2024). The tail is the largest min(count / 5, 3 sqrt(count)), rounded up. -inf if its numbers all
- * equal the next smaller one; NaN if a quarter of them do, if there are fewer than five, or if a
- * number of x is not finite. Shift and scale of x have no effect. */
+/* Shape k of a generalised Pareto distribution fitted to the upper tail of x[count], into
+ * *ret_shape. Moments of order above 1/k do not exist; from k = 0.7 on, sample means are unreliable
+ * (Vehtari et al. 2024). The tail consists of the largest min(count / 5, 3 sqrt(count)) values,
+ * rounded up. -inf if they all equal the next smaller value. NaN if a quarter of them do, if there
+ * are fewer than five, or if a value of x is not finite. The result does not depend on location and
+ * scale of x. */
 IDM_API idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape,
                                     idm_error *opt_error);
 

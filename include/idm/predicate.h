@@ -1,9 +1,9 @@
-/* Predicates over a column of a log: COLUMN OP VALUE, as `--where`, `--group` and rules state them.
+/* Predicates over a column of a log: COLUMN OP VALUE, as in `--where`, `--group` and rules.
  *
- * OP is =, !=, <, <=, > or >=. A value that is a decimal number is compared as a number, else as a
- * text, byte by byte. A missing cell meets no predicate, and its negation neither: whoever asks
- * counts it. An empty value asks for just that: `COLUMN=` is met by cells that are missing, and
- * `COLUMN!=` by those that are not. */
+ * OP is =, !=, <, <=, > or >=. A value that is a decimal number is compared numerically, any other
+ * value as text, byte by byte. A missing cell satisfies neither a predicate nor its negation: the
+ * caller counts it. An empty value tests for missing cells: `COLUMN=` is true of missing cells,
+ * `COLUMN!=` of all others. */
 #ifndef IDM_PREDICATE_H
 #define IDM_PREDICATE_H
 
@@ -26,7 +26,7 @@ typedef enum idm_comparison {
 typedef struct idm_predicate {
   char *column;
   idm_comparison comparison;
-  char *value;  /* without surrounding blanks */
+  char *value;  /* without leading and trailing blanks */
   bool numeric; /* the value is a number */
   double number;
 } idm_predicate;
@@ -35,21 +35,22 @@ typedef enum idm_predicate_result {
   IDM_PREDICATE_FALSE,
   IDM_PREDICATE_TRUE,
   IDM_PREDICATE_MISSING, /* the cell is missing */
-  IDM_PREDICATE_INVALID  /* an order of numbers, and a cell that is none: somebody made a mistake */
+  IDM_PREDICATE_INVALID  /* numeric order, but the cell is not a number: an error in the log */
 } idm_predicate_result;
 
-/* Read a predicate. Names may hold operators: of the operators in the text the first that stands
- * behind a name of opt_columns divides it, else the first of all. IDM_USAGE where the text is no
- * predicate, or an order against nothing. */
+/* Parse a predicate. Column names may contain operators: the text is split at the first operator
+ * that follows a name of opt_columns, else at the first operator. IDM_USAGE if the text is not a
+ * predicate, or compares with an empty value by order. */
 IDM_API idm_status idm_predicate_parse(const char *text, const idm_labels *opt_columns,
                                        idm_predicate *ret_predicate, idm_error *opt_error);
-/* Whether a cell meets it; NULL or no text is a missing cell. */
+/* Evaluate a predicate for a cell of `length` bytes. NULL or an empty text is a missing cell. */
 IDM_API idm_predicate_result idm_predicate_evaluate(const idm_predicate *predicate,
                                                     const char *opt_text, size_t length);
-/* "COLUMN OP VALUE" without blanks between, for messages and files. Returns buffer. */
+/* Write a predicate as "COLUMN OP VALUE" without blanks, for messages and files. Returns buffer. */
 IDM_API char *idm_predicate_text(const idm_predicate *predicate, char *buffer, size_t size);
+/* True if column, comparison and value are equal. */
 IDM_API bool idm_predicate_same(const idm_predicate *a, const idm_predicate *b);
-/* Frees what it holds. */
+/* Free the content of a predicate. Accepts NULL. */
 IDM_API void idm_predicate_clear(idm_predicate *predicate);
 
 #ifdef __cplusplus

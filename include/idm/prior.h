@@ -1,4 +1,4 @@
-/* Priors of one number, and the Dirichlet. */
+/* Univariate priors and the Dirichlet distribution. See docs/method/inference.md, 2. */
 #ifndef IDM_PRIOR_H
 #define IDM_PRIOR_H
 
@@ -12,20 +12,22 @@
 extern "C" {
 #endif
 
-/* log density of a prior of one number at c (up to no constant: normalised; 0 for flat), and its
- * derivative. -inf outside the support. Dirichlet: see idm_dirichlet_log_density. */
+/* Normalised log density of a univariate prior at c (0 for flat), and its derivative. -inf outside
+ * the support. For Dirichlet see idm_dirichlet_log_density. */
 IDM_API double idm_prior_log_density(const idm_prior *prior, double c, double *opt_derivative);
-/* A draw; flat priors have none (NaN). */
+/* A random draw; NaN for a flat prior. */
 IDM_API double idm_prior_draw(const idm_prior *prior, idm_random *random);
-/* Support of the prior: its ends, infinite where open. */
+/* Ends of the support; infinite if unbounded. */
 IDM_API void idm_prior_support(const idm_prior *prior, double *lower, double *upper);
 /* Standard deviation of the prior; infinite for flat. */
 IDM_API double idm_prior_sd(const idm_prior *prior);
 /* Mean of the prior; NaN for flat. */
 IDM_API double idm_prior_mean(const idm_prior *prior);
-/* log density of a Dirichlet at p [count], and its slopes. */
+/* Log density of a Dirichlet distribution at p [count], and its derivative with respect to p, into
+ * opt_derivative [count]. */
 IDM_API double idm_dirichlet_log_density(size_t count, const double *concentration, const double *p,
                                          double *opt_derivative);
+/* Draw p [count] from a Dirichlet distribution. */
 IDM_API void idm_dirichlet_draw(size_t count, const double *concentration, idm_random *random,
                                 double *p);
 

@@ -1,5 +1,4 @@
-/* A problem: what one file of a user describes. Setting, parameter, agent, and how to read the log.
- */
+/* A problem, as described by a problem file: setting, parameter, agent and columns of the log. */
 #ifndef IDM_PROBLEM_H
 #define IDM_PROBLEM_H
 
@@ -18,50 +17,53 @@ typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } i
 typedef enum idm_alpha_unit { IDM_ALPHA_ABSOLUTE, IDM_ALPHA_RANGE } idm_alpha_unit;
 typedef enum idm_asymmetry { IDM_ASYMMETRY_OUTCOME, IDM_ASYMMETRY_ERROR } idm_asymmetry;
 typedef enum idm_discounting {
-  IDM_EXPONENTIAL,  /* by the discount of a step */
-  IDM_NAIVE,        /* by delay, as if later selves would agree */
-  IDM_SOPHISTICATED /* by delay, foreseeing what later selves will do */
+  IDM_EXPONENTIAL,  /* by a discount factor per step */
+  IDM_NAIVE,        /* by a discount function of delay, assuming that later selves will agree */
+  IDM_SOPHISTICATED /* by a discount function of delay, anticipating the choices of later selves */
 } idm_discounting;
 
 typedef enum idm_action_choice {
-  IDM_CHOICE_DRAWN, /* by the softmax of the scores */
-  IDM_CHOICE_BEST   /* of the largest score; where several have it, drawn by the action prior */
+  IDM_CHOICE_DRAWN, /* drawn from the softmax of the scores */
+  IDM_CHOICE_BEST   /* the largest score; ties are drawn by the action prior */
 } idm_action_choice;
 
 struct idm_planner;
 
-/* Choices of an agent that are not numbers to infer. NaN marks a capacity that is not asked for. */
+/* Options of an agent that are not parameters to infer. NaN: no capacity is given. */
 typedef struct idm_agent_options {
   const struct idm_planner *planner; /* NULL: the first of the registry (see idm_agent_planner) */
-  int resolution; /* r of the lattice; 0 (auto): the default for the number of states, which a run
-                     refines as far as its posterior asks for */
-  idm_evaluate evaluate; /* policies off the lattice */
-  idm_surprise surprise; /* whether observations with the same successor belief count as one */
+  int resolution; /* r of the lattice; 0 (auto): the default for the number of states, refined by a
+                     fit as far as its posterior requires */
+  idm_evaluate evaluate;       /* interpolation of policies off the lattice */
+  idm_surprise surprise;       /* whether observations with equal successor beliefs are merged */
   idm_recognition recognition; /* mean belief, or the mixture itself */
-  idm_alpha_unit alpha_unit;   /* alpha in units of the utility, or of the range of the utilities of
-                                  each variant: whoever adapts to what is at stake has one alpha */
-  double tolerance;            /* bound on |V - V*| to reach, relative to max(|u|, |V|) */
-  double gap; /* of point-based: between its bounds on the value at the start belief, in units of
-                 the utility */
-  double decision_capacity;      /* nats; finds alpha */
-  double specification_capacity; /* nats; finds beta */
-  double recognition_capacity;   /* nats; finds eta */
-  idm_discounting discounting;   /* how what comes later counts; by delay there is a horizon */
-  idm_asymmetry asymmetry;       /* of td-learner: what it calls a gain */
-  bool fictive; /* of td-learner: what was not taken is learnt of as if it had given the opposite */
-  int hidden;   /* of networks: units of the hidden layer, or of the memory */
-  int layer;    /* of recurrent: units between the memory and the choice */
-  int sweeps;   /* of value-iteration-network */
-  uint64_t
-      seed; /* of networks: what their numbers start from; of who learns by acting: what is drawn */
-  long budget; /* of planners that learn by acting: transitions to draw; 0 (auto): the planner's */
-  double step_power;        /* q-learning: the n-th step at a state and action is n^-step_power */
-  double exploration;       /* q-learning: share of actions that are drawn evenly */
-  int nodes;                /* of a controller's memory */
+  idm_alpha_unit alpha_unit;   /* unit of alpha: utility, or the range of the utilities of each
+                                  variant, so that one value fits all payoff schemes */
+  double tolerance;            /* bound on |V - V*|, relative to max(|u|, |V|) */
+  double gap; /* of point-based: gap between its bounds on the value at the start belief, in units
+                 of the utility */
+  double decision_capacity;      /* nats; determines alpha */
+  double specification_capacity; /* nats; determines beta */
+  double recognition_capacity;   /* nats; determines eta */
+  idm_discounting discounting;   /* discounting by delay requires a horizon */
+  idm_asymmetry asymmetry;       /* of td-learner: definition of a gain */
+  bool fictive;  /* of td-learner: the action not taken is updated as if it had given the opposite
+                    outcome */
+  int hidden;    /* of networks: units of the hidden layer, or of the recurrent memory */
+  int layer;     /* of recurrent: units between memory and output */
+  int sweeps;    /* of value-iteration-network */
+  uint64_t seed; /* of networks: seed of the initial weights; of planners that learn by acting: seed
+                    of their samples */
+  long budget;   /* of planners that learn by acting: number of transitions; 0 (auto): the planner's
+                    default */
+  double step_power;  /* q-learning: learning rate n^-step_power at the n-th visit of a state and
+                         action */
+  double exploration; /* q-learning: fraction of uniformly random actions */
+  int nodes;          /* number of nodes of a controller */
   idm_action_choice choice; /* of decision-rule */
 } idm_agent_options;
 
-/* An entry of the utility that comes from a column of the data: scale * column. */
+/* An entry of the utility that depends on a column of the data: scale * column. */
 typedef struct idm_utility_source {
   size_t action;
   size_t state;
@@ -69,53 +71,57 @@ typedef struct idm_utility_source {
   double scale;
 } idm_utility_source;
 
-/* How cells stand for labels beside the labels themselves, which always do. */
+/* Coding of cells in addition to the labels themselves, which are always recognised. */
 typedef struct idm_code {
-  bool index;              /* a number is the place of a label in its list, from 0 */
-  idm_labels text;         /* a map: this text ... */
-  idm_labels target_label; /* ... stands for this label */
+  bool index;              /* an integer is the index of a label, from 0 */
+  idm_labels text;         /* map: this text ... */
+  idm_labels target_label; /* ... denotes this label */
 } idm_code;
 
-/* Codes of a role: none (labels only), one (of the label), or where the label is joined from
- * several columns one a column, of its level there (see idm_labels_level). One that goes by index
- * is then that of every column. */
+/* Codes of a role: none (labels only), one (for the label), or, if the label is joined from several
+ * columns, one per column, for its level there (see idm_labels_level). Coding by index then applies
+ * to every column. */
 typedef struct idm_codes {
   size_t count;
   idm_code *code;
 } idm_codes;
 
-/* Which columns of a log play which role, and what its cells mean. Each role is a list of names;
- * empty lists take the defaults of their descriptor. */
+/* Mapping of the columns of a log to roles, and the coding of their cells. Each role is a list of
+ * column names; empty lists use the defaults of their descriptor. */
 typedef struct idm_columns {
   idm_labels role[IDM_COLUMN_COUNT];
-  idm_labels utility;                /* columns that utility entries name */
-  idm_codes codes[IDM_COLUMN_COUNT]; /* of actions and observations */
-  idm_labels missing;                /* texts that mean "not recorded", as an empty cell does */
-  idm_labels missed;                 /* texts of the action's column that mean a missed response */
-  size_t missed_action; /* action that moves the world then, counted from 1; 0: none is named */
+  idm_labels utility;                /* columns that are referenced by utility entries */
+  idm_codes codes[IDM_COLUMN_COUNT]; /* used for actions and observations */
+  idm_labels missing;   /* texts that denote a missing value, in addition to the empty cell */
+  idm_labels missed;    /* texts of the action column that denote a missed response */
+  size_t missed_action; /* action whose dynamics apply after a missed response, counted from 1; 0:
+                           none is given */
   size_t derived_count;
-  idm_derived *derived; /* [deriveds]: each is made from columns of the log and those before it */
+  idm_derived *derived; /* [derived_count]: each is computed from columns of the log and preceding
+                           derived columns */
   size_t rules;
-  idm_rule *rule; /* [rules]: those on rows first */
+  idm_rule *rule; /* [rules]: rules on rows first */
 } idm_columns;
 
+/* Free the content of the codes. Accepts NULL. */
 IDM_API void idm_codes_destroy(idm_codes *codes);
 /* Allocate `count` codes of labels only. */
 IDM_API idm_status idm_codes_create(idm_codes *codes, size_t count, idm_error *opt_error);
-/* The distinct parts number `part` of labels that are joined from `parts` by '/', in the order of
- * the labels; IDM_INPUT where a label has not as many parts. */
+/* Distinct values of part number `part` of labels that consist of `parts` parts joined by '/', in
+ * order of the labels. IDM_INPUT if a label has a different number of parts. */
 IDM_API idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
                                     idm_labels *ret_labels, idm_error *opt_error);
 
-/* How the models of an agent follow from the environment; all 0: by no rule. */
+/* Rule that derives the models of an agent from the environment; all 0: no rule. */
 typedef struct idm_model_rule {
-  double perturb[2]; /* transition, observation: in every row the likeliest outcome is less likely
-                        by this much, as it is, and more likely */
-  bool independent;  /* each row by itself, in place of all together */
-  double uniform;    /* a second model, with this share of every row even over what is possible */
+  double perturb[2]; /* transition, observation: models in which the most likely outcome of every
+                        row is less likely by this amount, unchanged, or more likely */
+  bool independent;  /* perturb each row separately, not all rows together */
+  double uniform;    /* add a model in which this fraction of every row is uniform over the possible
+                        outcomes */
 } idm_model_rule;
 
-/* One of a family of environments that share spaces, agent and utility. */
+/* Member of a family of environments with common spaces, agent and utility. */
 typedef struct idm_environment {
   char *name;
   idm_setting *setting;
@@ -124,59 +130,68 @@ typedef struct idm_environment {
 typedef struct idm_problem {
   idm_setting *setting;
   idm_theta *theta;
-  idm_model_rule models; /* the rule that the models of theta were made by */
+  idm_model_rule models; /* rule from which the models of theta were derived */
   idm_agent_options agent;
-  double correlation; /* shape of the LKJ prior of correlations between people; 0: not given */
+  double correlation; /* shape of the LKJ prior of correlations between effects of a person; 0: not
+                         given */
   idm_columns columns;
   size_t utility_sources;
   idm_utility_source *utility_source;
-  size_t environments; /* 0 where there is no family: the setting is all there is */
+  size_t environments; /* 0: no family, only the setting */
   idm_environment *environment;
-  size_t current_environment; /* the one that the setting is, counted from 1; 0: none of them */
+  size_t current_environment; /* index of the environment that is the setting, counted from 1; 0:
+                                 none of them */
 } idm_problem;
 
-/* Settings every agent starts from. */
+/* Fill the default options. */
 IDM_API void idm_agent_options_default(idm_agent_options *agent);
-/* Keys of the agent beside its planner and the blocks of theta, as they stand under `agent:`; one
- * descriptor a field of idm_agent_options. */
+/* Keys of the agent except its planner and the blocks of theta, as in the section `agent:` of a
+ * problem file. One descriptor per field of idm_agent_options. */
 IDM_API const idm_key *idm_agent_option_keys(void);
-/* Allocate a problem around a fresh setting and a theta with `models` models. */
+/* Allocate a problem with an empty setting (see idm_setting_create) and a theta with `models`
+ * models. *ret_problem is owned by the caller. */
 IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
                                       bool with_emission, idm_problem **ret_problem,
                                       idm_error *opt_error);
-/* One without matrices, whose setting is to be given moves. */
+/* The same without matrices, for a setting with sparse transitions. */
 IDM_API idm_status idm_problem_create_sparse(idm_sizes sizes, idm_problem **ret_problem,
                                              idm_error *opt_error);
+/* Free a problem. Accepts NULL. */
 IDM_API void idm_problem_destroy(idm_problem *problem);
+/* Check a problem for consistency: setting, family of environments, theta and terminal states. The
+ * error names the first fault. */
 IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
-/* Put an environment of the family in place of the setting's own; an agent that knew the one knows
- * the other. IDM_USAGE where there is none of that name. */
+/* Replace the environment of the setting by a member of the family. If the agent's models are the
+ * environment, they are replaced as well. IDM_USAGE if the family has no member of that name. */
 IDM_API idm_status idm_problem_set_environment(idm_problem *problem, const char *environment,
                                                idm_error *opt_error);
-/* Put the environment of another problem in place of the problem's own: its dynamics, start,
- * endings, horizon and family of environments. The agent and its numbers stay; its models follow
- * from the new environment. `other` gets the former environment, for the caller to destroy.
- * IDM_INPUT where states or actions differ, observations differ between problems of hidden states,
- * features have other names, or the agent has models that do not follow from an environment. */
+/* Replace the environment of a problem by that of another problem: dynamics, start, endings,
+ * horizon and family of environments. The agent and its parameters are unchanged; its models are
+ * derived from the new environment. `other` receives the former environment and stays owned by the
+ * caller. IDM_INPUT if states or actions differ, observations differ and states are hidden,
+ * features have other names, or the agent's models do not follow from an environment. */
 IDM_API idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other,
                                         idm_error *opt_error);
-/* Where two problems differ: writes the first difference into buffer and returns false; true when
- * they are the same to a relative `tolerance` (0: bit for bit). */
+/* True if two problems are equal, numbers to a relative `tolerance` (0: bitwise). Otherwise writes
+ * the first difference into buffer and returns false. */
 IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance,
                                  char *buffer, size_t size);
-/* Give the utility block one copy a variant from values[variant][column] (variants of a
- * setting). */
+/* Give the utility block one copy per variant, computed from opt_values [variant][column] (variants
+ * of a setting). Default priors are updated to the new range of the utility. No effect if no
+ * utility depends on a column. */
 IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
                                     idm_error *opt_error);
-/* The other way round: values[variant][column] that bind the problem's utilities to those of a
- * theta, which may belong to another problem of the same sizes. IDM_USAGE where entries of one
- * column would need different values. */
+/* Inverse of idm_problem_bind: values [variant][column] that reproduce the utilities of a theta,
+ * which may belong to another problem of the same sizes. IDM_USAGE if entries of one column need
+ * different values. */
 IDM_API idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta,
                                       double *values, idm_error *opt_error);
-/* Columns of a role: those that the problem names, else the first default of its descriptor. */
+/* Number of columns of a role: those given by the problem, else 1, the first default of its
+ * descriptor. */
 IDM_API size_t idm_columns_count(const idm_columns *columns, idm_column role);
+/* Name of column number `part` of a role; NULL if out of range. */
 IDM_API const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t part);
-/* Whether a column of a role is one of another role as well. */
+/* True if a column of a role also has another role. */
 IDM_API bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part,
                                 idm_column other);
 

@@ -1,4 +1,4 @@
-/* Quantiles of numbers. */
+/* Sample quantiles. */
 #ifndef IDM_QUANTILE_H
 #define IDM_QUANTILE_H
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* Quantile q of x[count] (sorted in place), linear between order statistics as in R's type 7. NaN
- * without numbers, if one of them is NaN, or if q is outside [0, 1]. */
+/* Quantile q of x[count], which is sorted in place; linear interpolation between order statistics
+ * (type 7 in R). NaN if count is 0, a value is NaN, or q is outside [0, 1]. */
 IDM_API double idm_quantile(double *x, size_t count, double q);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Random streams: counter-based (Philox 4x32-10), so that a stream is a function of (seed, stream).
- */
+/* Counter-based random numbers (Philox 4x32-10): a stream is a function of (seed, stream). See
+ * docs/method/inference.md, 5. */
 #ifndef IDM_RANDOM_H
 #define IDM_RANDOM_H
 
@@ -14,20 +14,21 @@ extern "C" {
 typedef struct idm_random {
   uint64_t seed;
   uint64_t stream;
-  uint64_t block;   /* blocks of four words used up */
+  uint64_t block;   /* number of blocks of four words that are used up */
   uint32_t word[4]; /* the current block */
-  unsigned left;    /* words of it not yet used */
+  unsigned left;    /* unused words of the current block */
 } idm_random;
 
-/* Start of stream `stream` under `seed`. Streams of one seed never overlap. */
+/* Initialise stream number `stream` of a seed. Streams of one seed do not overlap. */
 IDM_API void idm_random_init(idm_random *random, uint64_t seed, uint64_t stream);
-/* Uniform on (0, 1), 52 bits, never 0 or 1. */
+/* Uniform on (0, 1) with 52 bits; never 0 or 1. */
 IDM_API double idm_random_uniform(idm_random *random);
-/* Standard normal, by Box and Muller's sine (two uniforms a number, nothing kept between calls). */
+/* Standard normal, by the Box-Muller transformation (two uniforms per number, no number is kept
+ * between calls). */
 IDM_API double idm_random_normal(idm_random *random);
 /* Gamma with the given shape > 0 and rate 1 (Marsaglia and Tsang 2000). */
 IDM_API double idm_random_gamma(idm_random *random, double shape);
-/* Index drawn in proportion to weight[0..count-1] (non-negative, not all 0). */
+/* Index drawn with probability proportional to weight[count] (non-negative, not all 0). */
 IDM_API size_t idm_random_choice(idm_random *random, const double *weight, size_t count);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* How fine a lattice has to be: `resolution: auto`. */
+/* Choice of the lattice resolution for `resolution: auto`. See docs/method/control.md, 7. */
 #ifndef IDM_REFINE_H
 #define IDM_REFINE_H
 
@@ -9,34 +9,35 @@
 extern "C" {
 #endif
 
-/* One lattice looked at: how far the posterior means move on a finer one. */
+/* Comparison of one lattice with a finer one. */
 typedef struct idm_refinement_step {
   int resolution;
   int finer;
-  double shift; /* the largest, in posterior sds, as doubling the resolution would give it */
-  double share; /* of the points weighed, how many the weights leave effective: the lesser of the
-                   two lattices */
+  double shift; /* largest shift of a posterior mean, in posterior standard deviations, extrapolated
+                   to a doubling of the resolution */
+  double share; /* effective sample size of the importance weights, relative to the number of
+                   points; minimum over the two lattices */
 } idm_refinement_step;
 
 enum { IDM_REFINEMENTS = 12 };
 typedef struct idm_refinement {
-  int resolution; /* to be taken; 0 where there is no lattice to choose */
-  bool converged; /* no posterior mean moves by .1 posterior sd on a finer lattice */
-  size_t steps;   /* 0 where the resolution is given, or there is nothing to refine */
+  int resolution; /* chosen resolution; 0: no lattice to choose */
+  bool converged; /* no posterior mean shifts by 0.1 posterior sd on a finer lattice */
+  size_t steps;   /* 0 if the resolution is given, or nothing is to be refined */
   idm_refinement_step step[IDM_REFINEMENTS];
 } idm_refinement;
 
-/* Choose the lattice for a fit of a problem whose resolution is 0 (auto): the default one, or the
- * first finer one whose doubling moves no posterior mean by .1 posterior sd. Points drawn around
- * the mode on the default lattice, or where that is large from the posterior on one a third as
- * fine, are weighed by the posterior on each lattice in turn, and drawn anew around what a lattice
- * finds where the weights have become uneven, so that a fine lattice costs some tens of plans.
- * Where no lattice within reach is fine enough, the first that moves no mean by .25, else the
- * default: the verdict then says what it is worth. A function of its arguments. */
+/* Choose the lattice resolution for a fit of a problem with resolution 0 (auto): the default, or
+ * the first finer one whose doubling shifts no posterior mean by 0.1 posterior sd. Points are drawn
+ * around the mode on the default lattice or, if that is large, from the posterior on a lattice a
+ * third as fine. They are reweighted by the posterior on each lattice in turn, and drawn again from
+ * the result if the weights become uneven, so a fine lattice needs some tens of plans. If no
+ * feasible lattice is fine enough, the first that shifts no mean by 0.25 is chosen, else the
+ * default; the verdict then reports the error. The result is a function of the arguments. */
 IDM_API idm_status idm_refine(const idm_problem *problem, const idm_data *data,
                               const idm_fit_settings *settings, const idm_fit_monitor *opt_monitor,
                               idm_refinement *refinement, idm_error *opt_error);
-/* Say what it took. */
+/* Add a note about the choice and its cost. */
 IDM_API void idm_refinement_note(const idm_refinement *refinement, idm_notes *notes);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Reports: what a run found, as one page that a person can read and send on. */
+/* Reports: the results of a run, an audit or a study as one HTML page. */
 #ifndef IDM_REPORT_H
 #define IDM_REPORT_H
 
@@ -8,12 +8,13 @@
 extern "C" {
 #endif
 
-/* Of a study: its folder and what was read of it. Of a run or an audit: its folder, its problem as
- * it was fitted, its posterior and assessment, and its log where that is still to be had: without
- * it parts of the report say so. The page is for the caller to free. */
+/* Write a report as HTML text. For a study, the subject holds its folder and its calibration. For a
+ * run or an audit, it holds the folder, the problem as fitted, the posterior, the assessment and,
+ * if available, the log; without a log, the sections that need it are replaced by a remark.
+ * *ret_text is freed by the caller with free(). */
 IDM_API idm_status idm_report_make(const idm_plot_subject *subject, char **ret_text,
                                    idm_notes *opt_notes, idm_error *opt_error);
-/* The same into a file. */
+/* The same into a file; "-" is standard output. */
 IDM_API idm_status idm_report_write(const idm_plot_subject *subject, const char *path,
                                     idm_notes *opt_notes, idm_error *opt_error);
 

@@ -1,4 +1,4 @@
-/* The samplers there are. */
+/* Registry of samplers. */
 #ifndef IDM_SAMPLERS_H
 #define IDM_SAMPLERS_H
 
@@ -11,10 +11,11 @@
 extern "C" {
 #endif
 
-/* Registry: sampler i, or NULL past the last; by name, or NULL. */
+/* Registry: sampler number `index`, or NULL past the last. */
 IDM_API const idm_sampler *idm_sampler_at(size_t index);
+/* Registry: the sampler of that name, or NULL. */
 IDM_API const idm_sampler *idm_sampler_find(const char *name);
-/* "metropolis, nuts, slice or paper": their names, for a message. Returns buffer. */
+/* Names of all samplers for a message, as in "metropolis, nuts, slice or paper". Returns buffer. */
 IDM_API const char *idm_sampler_names(char *buffer, size_t size);
 
 #ifdef __cplusplus

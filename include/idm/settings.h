@@ -16,14 +16,15 @@ typedef enum idm_keep_likelihood {
   IDM_KEEP_DECISION
 } idm_keep_likelihood;
 
-/* Checks of an answer that read the log: within a time limit, all of them, or none. */
+/* Checks of a result that evaluate the log: with a time limit, all of them, or none. */
 typedef enum idm_check_effort {
   IDM_CHECKS_FAST,
   IDM_CHECKS_FULL,
   IDM_CHECKS_NONE
 } idm_check_effort;
-/* The time limit of IDM_CHECKS_FAST for an answer that took so many seconds: as many, 10 at least.
- * In the form of idm_fit_monitor.check_seconds: 0 for IDM_CHECKS_FULL, -1 for IDM_CHECKS_NONE. */
+/* Time limit of these checks, as in idm_fit_monitor.check_seconds, for a fit that took `seconds`
+ * seconds: for IDM_CHECKS_FAST the same time, but at least 10; 0 for IDM_CHECKS_FULL, -1 for
+ * IDM_CHECKS_NONE. */
 IDM_API double idm_check_effort_seconds(idm_check_effort check_effort, double seconds);
 
 typedef enum idm_norm { IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF } idm_norm;
@@ -39,42 +40,47 @@ typedef enum idm_divergence {
 } idm_divergence;
 
 typedef struct idm_fit_settings {
-  char sampler[32]; /* name in the registry; "": metropolis up to four free numbers, else nuts */
+  char sampler[32]; /* registry name; "": metropolis for up to four free numbers, else nuts */
   size_t chains;
   long draws;
   long warmup;
-  long thin;  /* kernel steps a draw; 0: the sampler's own */
-  long depth; /* of nuts: a trajectory has at most 2^depth - 1 steps; 0: the sampler's own */
-  long again; /* of idm_assess_redraw_thin: steps a draw of chains that are run again, on random
-                 streams of their own; 0: they are run for the first time */
+  long thin;  /* kernel steps per draw; 0: the sampler's default */
+  long depth; /* of nuts: maximum tree depth, at most 2^depth - 1 leapfrog steps per draw; 0: the
+                 sampler's default */
+  long again; /* of idm_assess_redraw_thin: kernel steps per draw of chains that are repeated with
+                 other random streams; 0: not repeated */
   uint64_t seed;
-  int threads;              /* never changes a draw */
-  idm_keep_likelihood keep; /* log-likelihood by trajectory, by decision, or not at all */
+  int threads;              /* does not affect draws */
+  idm_keep_likelihood keep; /* log-likelihood by trajectory, by decision, or none */
   size_t prior_draws;
-  idm_check_effort checks; /* which checks read the log after the answer; never changes a draw */
+  idm_check_effort checks; /* which checks evaluate the log after the fit; does not affect draws */
 
-  /* Of inverse planners that do not go by the likelihood. */
-  idm_norm norm;           /* what is to be small */
-  double epsilon;          /* by how much the demonstrator's actions are to be better, at least */
-  idm_margin margin;       /* of which maximum-margin is to be large */
+  /* For inverse planners that do not use the likelihood. */
+  idm_norm norm;           /* norm to minimise */
+  double epsilon;          /* minimum margin by which the demonstrator's actions are better */
+  idm_margin margin;       /* margin that maximum-margin maximises */
   double penalty;          /* on the sum of absolute utilities */
-  double bound;            /* of the box: utilities lie between -bound and bound */
+  double bound;            /* box constraint: utilities are between -bound and bound */
   double lambda;           /* of regularised-margin, and of the squared divergence; 0: chosen by
-                              held-out decisions, and 100 for the squared divergence */
-  idm_occupancy occupancy; /* of the demonstrator */
+                              cross-validation, and 100 for the squared divergence */
+  idm_occupancy occupancy; /* occupancy of the demonstrator */
   idm_divergence divergence;
-  double entropy;    /* weight of the policy's entropy */
-  double loss_scale; /* of distribution-matching-bayes: its loss counts for so many times the number
+  double entropy;    /* weight of the entropy of the policy */
+  double loss_scale; /* of distribution-matching-bayes: weight of the loss, in units of the number
                         of decisions */
-  double smoothing;  /* of a batch's frequencies: so many choices by the action prior a state */
+  double smoothing;  /* of a batch's frequencies: pseudo-counts per state, distributed by the action
+                        prior */
 } idm_fit_settings;
+/* Fill the default settings. */
 IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
-/* Its fields but `threads`, which changes no draw, and `again`, which follows from the others. */
+/* Keys of its fields, except `threads`, which does not affect draws, and `again`, which follows
+ * from the others. Ends with a NULL name. */
 IDM_API const idm_key *idm_fit_keys(void);
 
-/* The scheme of the paper, for a sampler that is `plain`: one chain, every tenth of 10,000 steps
- * after 1,000; and flat priors on what is free, on the logarithms of alpha, beta and eta. */
+/* Sampling scheme of the paper, for a sampler that is `plain`: one chain, every tenth of 10,000
+ * steps after 1,000 warm-up steps. */
 IDM_API void idm_fit_settings_plain(idm_fit_settings *settings);
+/* Priors of the paper: flat priors on all free blocks, on the logarithm for alpha, beta and eta. */
 IDM_API void idm_problem_set_flat_priors(idm_problem *problem);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Trial by trial: what an agent believes, may do and values at every row of a log. */
+/* Trial-by-trial quantities: beliefs, choice probabilities and values of an agent at every row of a
+ * log. */
 #ifndef IDM_TRIALS_H
 #define IDM_TRIALS_H
 
@@ -9,33 +10,34 @@
 extern "C" {
 #endif
 
-/* Draws of a posterior that numbers are over, where nobody asks for another number; at most. */
+/* Default maximum number of posterior draws. */
 enum { IDM_TRIAL_DRAWS = 1000 };
 
-/* Numbers of a row, side by side: the belief in each state before the row, the probability and Q of
- * each action, the surprise -log p(x|z,u) at what was seen, under the agent's own models as it
- * weighs them (idm_plan_predict), and what the row adds to the log-likelihood. NaN: there is no
- * such number. Where something was not recorded, they are means over what may have been (of the
- * surprise: its probability's). */
+/* Numbers of a row, in order: belief in each state before the row, probability and Q of each
+ * action, surprise -log p(x|z,u) of the recorded observation under the agent's models as weighted
+ * by the agent (idm_plan_predict), and contribution of the row to the log-likelihood. NaN:
+ * undefined. With missing cells they are means over the possible values (of the surprise: mean of
+ * the probability). */
 typedef struct idm_trials {
   idm_sizes sizes;
-  size_t width; /* numbers of a row: states + 2 actions + 2, and in an explanation more */
-  size_t draws; /* how many the numbers are over; 1: of one parameter */
+  size_t width; /* numbers per row: 2 + states + 2 actions; more in an explanation */
+  size_t draws; /* number of posterior draws; 1: a single parameter */
   size_t rows;
-  uint32_t *node; /* [row]: rows with the same history share their numbers */
+  uint32_t *node; /* [row]: index of its numbers; rows with equal histories share them */
   double *mean;   /* [node][width] */
-  double *low;    /* [node][width]: quantile 5 % over the draws; NULL where there is one */
-  double *high;   /* [node][width]: 95 % */
+  double *low;    /* [node][width]: 5 % quantile over the draws; NULL if `draws` is 1 */
+  double *high;   /* [node][width]: 95 % quantile */
 } idm_trials;
 
-/* By the problem's own parameter, as planned in a workspace. */
+/* Quantities for the parameter of a planned workspace. *ret_trials is owned by the caller. */
 IDM_API idm_status idm_trials_create(idm_workspace *workspace, const idm_data *data,
                                      idm_trials **ret_trials, idm_error *opt_error);
-/* By the draws of a posterior: means and intervals over IDM_TRIAL_DRAWS of them, spread evenly, or
- * over all where there are fewer. The problem is bound to the data. */
+/* Means and quantiles over at most IDM_TRIAL_DRAWS evenly spaced draws of a posterior. The problem
+ * must be bound to the data. *ret_trials is owned by the caller. */
 IDM_API idm_status idm_posterior_trials(const idm_problem *problem, const idm_posterior *posterior,
                                         const idm_data *data, idm_trials **ret_trials,
                                         idm_error *opt_error);
+/* Free the quantities. Accepts NULL. */
 IDM_API void idm_trials_destroy(idm_trials *trials);
 
 #ifdef __cplusplus

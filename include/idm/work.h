@@ -1,4 +1,4 @@
-/* Work under way: watched, stopped, and gone on with from a checkpoint. */
+/* Progress, interruption and checkpoints of long computations. */
 #ifndef IDM_WORK_H
 #define IDM_WORK_H
 
@@ -12,37 +12,39 @@
 extern "C" {
 #endif
 
-/* Work under way, as whoever does it shows it. Valid during a call of idm_progress. */
+/* State of a computation, as passed to the progress callback. Valid during the call. */
 typedef struct idm_progress_state {
-  double done; /* share of it, 0 to 1 */
+  double done; /* fraction done, 0 to 1 */
   const void *content;
-  /* A few words on how it goes. May take a while: asked for when they are shown. */
+  /* Write a short status text. May be slow: call it only if the text is displayed. */
   void (*describe)(const void *content, char *buffer, size_t size);
-  /* All of it so far as bytes for the caller, to go on from; NULL where there is no such thing. */
+  /* Serialise the complete state as a checkpoint, owned by the caller; NULL if there are no
+   * checkpoints. */
   idm_status (*save)(const void *content, char **ret_bytes, size_t *ret_length,
                      idm_error *opt_error);
 } idm_progress_state;
-/* Returns buffer. */
+/* Status text of a computation; empty if it has none. Returns buffer. */
 IDM_API const char *idm_progress_describe(const idm_progress_state *work, char *buffer,
                                           size_t size);
-/* A checkpoint. IDM_USAGE where the work has none. */
+/* Create a checkpoint of *ret_length bytes; the caller frees *ret_bytes with free(). IDM_USAGE if
+ * the computation has no checkpoints. */
 IDM_API idm_status idm_progress_save(const idm_progress_state *work, char **ret_bytes,
                                      size_t *ret_length, idm_error *opt_error);
 
-/* Watches work, on the thread that asked for it, several times a second and once at the end. Return
- * true to stop soon, with what is there. */
+/* Progress callback, called on the caller's thread several times per second and once at the end.
+ * Return true to stop soon with the results so far. */
 typedef bool (*idm_progress)(void *context, const idm_progress_state *work);
 
-/* Someone who watches a fit. All may be NULL. */
+/* Callbacks and checkpoint of a fit. All fields are optional. */
 typedef struct idm_fit_monitor {
   idm_progress progress;
   void *context;
-  const char *checkpoint; /* of idm_progress_save, to go on from */
+  const char *checkpoint; /* from idm_progress_save, to continue from; NULL: start anew */
   size_t checkpoint_length;
-  const char *checkpoint_file; /* its name in messages */
-  uint64_t label;              /* of the request, in checkpoints */
-  double check_seconds; /* time limit of the checks that read the log; 0: none; below 0: these
-                           checks are left out */
+  const char *checkpoint_file; /* file name used in messages */
+  uint64_t label;              /* label of the request, stored in checkpoints */
+  double check_seconds; /* time limit of the checks that evaluate the log, in seconds; 0: none;
+                           below 0: these checks are omitted */
 } idm_fit_monitor;
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-/* Workspaces: a planner at work for one setting, on one thread (one chain); setting and data are
- * shared and constant. Everything is allocated when the workspace is made; planning allocates
- * nothing unless tau or omega change, or the planner searches: its bounds grow as they close. */
+/* Workspaces: the mutable state of a planner for one setting, on one thread (one chain). Setting
+ * and data are shared and constant. All memory is allocated by idm_workspace_create; planning
+ * allocates none unless tau or omega change, or the planner searches, whose bounds grow. */
 #ifndef IDM_WORKSPACE_H
 #define IDM_WORKSPACE_H
 
@@ -12,85 +12,89 @@ extern "C" {
 
 typedef struct idm_workspace idm_workspace;
 
-/* Make a workspace for the agent's planner. The setting is borrowed. Refuses,
- * with the size and the resolution that would fit, a lattice too large for the machine's memory. */
+/* Create a workspace for the agent's planner. The setting is borrowed. *ret_workspace is owned by
+ * the caller. Fails if a lattice exceeds the memory of the machine; the message gives its size and
+ * the largest feasible resolution. */
 IDM_API idm_status idm_workspace_create(const idm_setting *setting, const idm_theta *theta,
                                         const idm_agent_options *agent,
                                         idm_workspace **ret_workspace, idm_error *opt_error);
+/* Free a workspace. Accepts NULL. */
 IDM_API void idm_workspace_destroy(idm_workspace *workspace);
-/* F: plan for theta. Warm-starts from the workspace's last solution. opt_solver NULL: the defaults.
- */
+/* F: plan for theta, starting from the last solution of the workspace unless opt_solver (NULL:
+ * defaults) sets another start. opt_report receives the bound and the work. If planning fails, the
+ * workspace holds no plan. */
 IDM_API idm_status idm_plan(const idm_theta *theta, const idm_solver *opt_solver,
                             idm_workspace *workspace, idm_plan_report *opt_report,
                             idm_error *opt_error);
-/* Have the planner learn from the transitions of a log, which are copied, in place of the
- * environment, from the next plan on. IDM_INPUT where it does not learn by acting in states. */
+/* From the next plan on, learn from the transitions of a log, which are copied, instead of the
+ * environment. IDM_INPUT if the planner does not learn by acting in states. */
 IDM_API idm_status idm_workspace_set_batch(idm_workspace *workspace, const idm_batch *batch,
                                            idm_error *opt_error);
-/* Keep the solution now held in a slot, for idm_solver.slots: what a plan gives is then a function
- * of theta and the slots alone, bit for bit, whatever was planned before. The fixed point is smooth
- * in theta, so that a combination of a few solutions is close to one nearby. Nothing where a
- * planner keeps none. */
+/* Store the current solution in a slot, for idm_solver.slots: a plan is then a function of theta
+ * and the slots alone, bitwise, independent of earlier plans. The fixed point is smooth in theta,
+ * so a combination of a few solutions is close to a solution nearby. No effect if the planner has
+ * no slots. */
 IDM_API idm_status idm_workspace_store(idm_workspace *workspace, size_t slot, idm_error *opt_error);
-/* The functions below evaluate the last plan at a belief z, [state]: non-negative numbers that sum
- * to 1, both to 1e-6. Before the first plan, after a plan that failed, and at a z that is no
+/* The functions below evaluate the last plan at a belief z [state]: non-negative numbers that sum
+ * to 1, both within 1e-6. Before the first plan, after a failed plan, and for a z that is not a
  * distribution, numbers are NaN, and a function that returns a status returns IDM_USAGE. */
-/* After planning: V(z) with the whole horizon left (NaN where the planner has no value). */
+/* Value V(z) with the whole horizon left; NaN if the planner has no value function. */
 IDM_API double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z);
-/* The same after `steps` steps of a horizon. */
+/* The same after `steps` steps of the horizon. */
 IDM_API double idm_plan_value_after(idm_workspace *workspace, size_t variant, int steps,
                                     const double *z);
-/* After planning: bounds on what the best policy is worth at z with the whole horizon left, under
- * the agent's own dynamics. Of a search they are its own. Of a lattice solved for a rational agent
- * (alpha = 0, beta = inf, eta = 0, no award for certainty,
- * beliefs by Bayes, no discounting by delay) the lattice's value bounds it from
- * above, since between its points it is never below; from below stand vectors of plans that take,
- * at the beliefs they were made for, the lattice's own actions: some seconds at most, and the same
- * ones each time. NaN where there are none: other agents, and problems that are fully observed. */
+/* Bounds on the value of the optimal policy at z with the whole horizon left, under the agent's own
+ * dynamics. Planners that search have bounds of their own. For a lattice solved for a rational
+ * agent (alpha = 0, beta = inf, eta = 0, no award for certainty, Bayesian beliefs, no discounting
+ * by delay), the value on the lattice is an upper bound, since interpolation of a convex function
+ * does not underestimate it. The lower bound consists of vectors of plans that take the lattice's
+ * actions at selected beliefs; it needs a few seconds at most and is deterministic. NaN for other
+ * agents and for fully observed problems. See docs/method/control.md, 10. */
 IDM_API idm_status idm_plan_bounds(idm_workspace *workspace, size_t variant, const double *z,
                                    double *lower, double *upper, idm_error *opt_error);
-/* After planning: vector `index` of a lower bound on the value, [state], and the action that its
- * plan begins with. False past the last, and where the planner has none. */
+/* Vector number `index` of a lower bound on the value, into vector [state], and the first action of
+ * its plan. Returns false past the last vector, or if the planner has none. */
 IDM_API bool idm_plan_vector(const idm_workspace *workspace, size_t variant, size_t index,
                              double *vector, size_t *action);
-/* After planning: pi(u|z) and, where wanted, sigma(m|z,u) at the first step (NaN where the planner
- * does not decide by a belief). */
+/* Policy pi(u|z) into decision [action] and, if opt_specification is not NULL, sigma(m|z,u)
+ * [action][model], at the first step. NaN if the policy is not a function of a belief. */
 IDM_API void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z,
                              double *decision, double *opt_specification);
-/* pi(u|z) after `steps` steps of a horizon. */
+/* The same for pi(u|z) after `steps` steps of the horizon. */
 IDM_API void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int steps,
                                    const double *z, double *decision);
-/* After planning and `steps` steps: the probability of each action at choice time, that is pi(u|z)
- * with perseverance and lapse applied, as a simulation draws from it. `last` is the previous action
- * of the trajectory; IDM_MISSING at its first decision. NaN where idm_plan_policy is, and where
- * there is no action `last`. */
+/* Choice probabilities after `steps` steps, into choice [action]: pi(u|z) with perseverance and
+ * lapse applied, as used by simulations. `last` is the previous action of the trajectory;
+ * IDM_MISSING at its first decision. NaN where idm_plan_policy is NaN, and if `last` is not an
+ * action. */
 IDM_API void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const double *z,
                              int last, double *choice);
 /* True if perseverance or lapse is in effect, so that choices differ from the planned policy. */
 IDM_API bool idm_workspace_has_bias(const idm_workspace *workspace);
-/* After planning and `steps` steps: Q(z,u) of each action (NaN where the planner has none). */
+/* Q(z,u) after `steps` steps, into quality [action]; NaN if the planner has none. */
 IDM_API void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
                               double *quality);
-/* After planning and `steps` steps: how probable the agent itself holds observation x after action
- * u, p(x|z,u) = sum_m sigma(m|z,u) p_m(x|z,u) (NaN where it does not decide by a belief). */
+/* Predictive probability of observation x after action u, for the agent, after `steps` steps:
+ * p(x|z,u) = sum_m sigma(m|z,u) p_m(x|z,u). NaN if the policy is not a function of a belief. */
 IDM_API double idm_plan_predict(idm_workspace *workspace, size_t variant, int steps,
                                 const double *z, size_t action, size_t observation);
-/* The same, and into `next` the belief that it recognises: the mean of rho(z,u,x). 0, and zeros,
- * where none of its models allows x. */
+/* The same, and into next [state] the mean of the recognised belief rho(z,u,x). 0, and zeros, if no
+ * model of the agent allows x. */
 IDM_API double idm_plan_recognise(idm_workspace *workspace, size_t variant, int steps,
                                   const double *z, size_t action, size_t observation, double *next);
-/* After planning: return and complexities. opt_occupancy: [points] of the lattice. */
+/* Return and complexities of the plan (idm_forward). opt_occupancy [points] receives the occupancy
+ * of the lattice points. See docs/method/control.md, 9. */
 IDM_API idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forward *forward,
                                     double *opt_occupancy, idm_error *opt_error);
-/* The behaviour that a planned workspace makes. Borrowed: valid while the workspace is. */
+/* Behaviour defined by the last plan. Borrowed: valid as long as the workspace. */
 IDM_API idm_behavior idm_workspace_behavior(const idm_workspace *workspace);
-/* Lattice points; 0 where the planner has none. */
+/* Number of lattice points; 0 if the planner has no lattice. */
 IDM_API size_t idm_workspace_points(const idm_workspace *workspace);
-/* Bytes, about, that the same problem would take on a lattice of another resolution; 0 where the
- * planner has none. */
+/* Approximate memory in bytes for a lattice of another resolution; 0 if there is no lattice. */
 IDM_API double idm_workspace_bytes(const idm_workspace *workspace, int resolution);
+/* Planner of the workspace. Borrowed. */
 IDM_API const idm_planner *idm_workspace_planner(const idm_workspace *workspace);
-/* The parameter as planned: what the agent's clamps made of it. */
+/* Theta as planned, with the planner's clamps applied. Borrowed. */
 IDM_API const idm_theta *idm_workspace_theta(const idm_workspace *workspace);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* Linear algebra: dense matrices, sparse systems and systems known by products.
+/* Linear algebra: Cholesky and Jacobi for small dense matrices, LU within an envelope, restarted
+ * GMRES, least squares, null spaces and tiled products.
  *
  * Contents: dense · envelope · krylov · least · null space · product */
 #include <float.h>
@@ -11,8 +12,8 @@
 
 /* === dense ================================================================================== */
 
-/* Cholesky and Jacobi for small matrices: a LAPACK would be a dependency for a few hundred lines'
- * worth of arithmetic that never shows in a profile. */
+/* Cholesky and Jacobi for small matrices. LAPACK would be a dependency for a few hundred lines of
+ * code that take no measurable share of the run time. */
 
 /* --- Cholesky ------------------------------------------------------------------------------- */
 
@@ -49,7 +50,7 @@ void idm_lower_solve_transposed(size_t n, const double *l, double *x)
 
 void idm_lower_multiply(size_t n, const double *l, double *x)
 {
-  /* From the last row up: each needs only numbers not yet replaced. */
+  /* Rows in descending order: each row needs only entries that are not yet overwritten. */
   for (size_t i = n; i-- > 0;) {
     double sum = 0;
     for (size_t j = 0; j <= i; j++) sum += l[i * n + j] * x[j];
@@ -65,7 +66,7 @@ void idm_cholesky_inverse(size_t n, const double *l, double *inverse)
     idm_lower_solve(n, l, row);
     idm_lower_solve_transposed(n, l, row);
   }
-  /* Rounding must not make it asymmetric. */
+  /* Restore the symmetry that rounding removes. */
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < i; j++)
       inverse[i * n + j] = inverse[j * n + i] = 0.5 * (inverse[i * n + j] + inverse[j * n + i]);
@@ -87,7 +88,8 @@ static void rotate(rotation r, double *x, double *y)
   *y = v + r.sine * (u - r.tau * v);
 }
 
-/* Make a[p][q] zero by the smaller of the two angles that do. */
+/* Set a[p][q] to zero by the smaller of the two rotation angles that do so; apply the rotation to
+ * `vectors`. */
 static void annihilate(size_t n, double *a, size_t p, size_t q, double *vectors)
 {
   const double entry = a[p * n + q];
@@ -107,8 +109,9 @@ static void annihilate(size_t n, double *a, size_t p, size_t q, double *vectors)
   }
 }
 
-/* One sweep over all pairs; false once none is worth a rotation. Relative to the diagonal, so that
- * small eigenvalues of a definite matrix are accurate as well (Demmel and Veselic 1992). */
+/* One sweep over all pairs. Returns false where no entry exceeds its bound, so that no rotation was
+ * applied. The bound is relative to the diagonal, so that small eigenvalues of a definite matrix
+ * are accurate as well (Demmel and Veselic 1992). */
 static bool sweep(size_t n, double *a, double negligible, double *vectors)
 {
   bool rotated = false;
@@ -147,7 +150,7 @@ static void sort_ascending(size_t n, double *values, double *vectors)
 
 void idm_symmetric_eigen(size_t n, double *a, double *values, double *vectors)
 {
-  enum { max_sweeps = 60 }; /* some ten suffice; only infinities need a bound */
+  enum { max_sweeps = 60 }; /* about ten suffice; the bound serves infinite entries */
   double squares = 0;
   for (size_t i = 0; i < n * n; i++) {
     vectors[i] = i % (n + 1) == 0;
@@ -161,7 +164,7 @@ void idm_symmetric_eigen(size_t n, double *a, double *values, double *vectors)
 
 /* === envelope =============================================================================== */
 
-/* Elimination within the envelope of a matrix (George and Liu 1981, chapter 4), row by row. */
+/* LU within the envelope of a matrix (George and Liu 1981, chapter 4), row by row. */
 
 static idm_row_extent find_extent(size_t n, const double *row, size_t diagonal)
 {
@@ -217,15 +220,15 @@ void idm_envelope_solve_transposed(size_t n, const double *a, const idm_row_exte
 
 /* === krylov ================================================================================= */
 
-/* Restarted GMRES without preconditioner: among Krylov methods the one with the fewest products,
- * and here a product costs more than everything else in a step. */
+/* Restarted GMRES without preconditioner: the Krylov method with the fewest matrix-vector products,
+ * which are the largest cost of a step here. */
 
-/* Eight numbers in a register (or in several, where registers are shorter). */
+/* Eight numbers in one register, or in several shorter ones. */
 typedef double vector8 __attribute__((vector_size(64)));
 enum { chunk = 8, group = 4 };
 
-/* sum += x * y over one chunk. Vectors go by pointer: by value they would need an ABI of their own.
- */
+/* sum += x * y over one chunk. Vectors are passed by pointer: passed by value, their calling
+ * convention would depend on the instruction set. */
 IDM_INLINE void add_products(vector8 *sum, const vector8 *x, const double *y)
 {
   vector8 numbers;
@@ -239,8 +242,8 @@ IDM_INLINE double total_of(const vector8 *x)
   return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
 }
 
-/* out[g] = <x, y_g> for `count` (one or four) vectors y_g of length n, one after the other; x is
- * read once. */
+/* out[g] = <x, y_g> for `count` (one or four) vectors y_g of length n, stored one after another; x
+ * is read once. */
 IDM_INLINE void dots(size_t n, size_t count, const double *x, const double *y, double *out)
 {
   vector8 a = {0}, b = {0}, c = {0}, d = {0};
@@ -261,7 +264,7 @@ IDM_INLINE void dots(size_t n, size_t count, const double *x, const double *y, d
   }
 }
 
-/* Inner products of x with each of `count` vectors, in groups that fit the registers. */
+/* Inner products of x with each of `count` vectors, in groups of four. */
 IDM_INLINE void project(size_t n, int count, const double *x, const double *basis, double *out)
 {
   int first = 0;
@@ -302,12 +305,13 @@ IDM_INLINE void scale(size_t n, double a, const double *x, double *y)
   for (size_t i = 0; i < n; i++) y[i] = a * x[i];
 }
 
-/* The small least-squares problem, kept triangular by Givens rotations. */
+/* The least-squares problem of the Hessenberg matrix, kept triangular by Givens rotations. */
 typedef struct hessenberg {
   double r[IDM_GMRES_BASIS][IDM_GMRES_BASIS + 1]; /* column by column */
   double cosine[IDM_GMRES_BASIS];
   double sine[IDM_GMRES_BASIS];
-  double g[IDM_GMRES_BASIS + 1]; /* rotated right side; |g[k]| is the residual after k columns */
+  double g[IDM_GMRES_BASIS +
+           1]; /* rotated right-hand side; |g[k]| is the residual norm after k columns */
 } hessenberg;
 
 IDM_INLINE void rotate_column(hessenberg *h, int k, double below)
@@ -322,7 +326,7 @@ IDM_INLINE void rotate_column(hessenberg *h, int k, double below)
   h->cosine[k] = length > 0 ? column[k] / length : 1;
   h->sine[k] = length > 0 ? below / length : 0;
   column[k] = length;
-  if (!(length > 0)) { /* the column is empty: it cannot lower the residual */
+  if (!(length > 0)) { /* a zero column cannot lower the residual */
     h->g[k + 1] = h->g[k];
     h->g[k] = 0;
     return;
@@ -344,7 +348,8 @@ IDM_INLINE void add_solution(size_t n, const hessenberg *h, int columns, const d
   add_combination(n, columns, y, basis, x);
 }
 
-/* One cycle from residual basis[0] (not normalised) of norm `norm`; returns products spent. */
+/* One cycle from the residual basis[0] (not normalised) of norm `norm`. Returns the number of
+ * products spent. */
 IDM_KERNEL_RETURNS(static, int, cycle,
                    (size_t n, idm_apply apply, const void *context, double *basis, double norm,
                     double target_norm, int max_products, double *x, double *ret_residual),
@@ -357,8 +362,8 @@ IDM_KERNEL_RETURNS(static, int, cycle,
   while (k < max_products && fabs(h.g[k]) > target_norm) {
     double *next = basis + (size_t)(k + 1) * n;
     apply(context, basis + (size_t)k * n, next);
-    /* Classical Gram-Schmidt: the products are independent of each other, and the few digits asked
-     * of a cycle survive it. */
+    /* Classical Gram-Schmidt: its inner products are independent of each other, and a cycle needs
+     * few correct digits. */
     project(n, k + 1, next, basis, h.r[k]);
     double negated[IDM_GMRES_BASIS + 1];
     for (int i = 0; i <= k; i++) negated[i] = -h.r[k][i];
@@ -397,7 +402,7 @@ IDM_KERNEL_RETURNS(, double, idm_gmres,
       residual = reached;
       break;
     }
-    /* The true residual starts the next cycle. */
+    /* The next cycle starts from the true residual. */
     apply(context, x, vectors);
     products_used++;
     for (size_t i = 0; i < n; i++) vectors[i] = b[i] - vectors[i];
@@ -411,8 +416,8 @@ IDM_KERNEL_RETURNS(, double, idm_gmres,
 
 /* Least squares by a complete orthogonal decomposition (Golub and Van Loan, section 5.5). */
 
-/* Reflect column `column` of a from row `from` on into its first entry, and the columns after it
- * and b along with it. */
+/* Apply the Householder reflection that zeroes column `from` of a below row `from`, to that column,
+ * to the columns after it and to b. */
 static void reflect(size_t rows, size_t columns, double *a, double *b, size_t from)
 {
   double norm = 0;
@@ -420,7 +425,7 @@ static void reflect(size_t rows, size_t columns, double *a, double *b, size_t fr
   if (norm == 0) return;
   const double alpha = a[from * columns + from] > 0 ? -norm : norm;
   const double first_entry = a[from * columns + from] - alpha;
-  /* v = (head, rest), 2 / |v|^2 = -1 / (alpha head). */
+  /* With v = (first_entry, rest): 2 / |v|^2 = -1 / (alpha first_entry). */
   const double scale = -1 / (alpha * first_entry);
   for (size_t j = from + 1; j <= columns; j++) {
     double *column = j < columns ? a + j : b;
@@ -442,7 +447,8 @@ static double column_norm(size_t rows, size_t columns, const double *a, size_t f
   return norm;
 }
 
-/* R of a, columns exchanged by place[columns]; returns the rank. */
+/* R of a QR factorisation with column pivoting: column j of R is column permutation[j] of a.
+ * Returns the rank. */
 static size_t triangulate(size_t rows, size_t columns, double *a, double *b, double tolerance,
                           size_t *permutation)
 {
@@ -474,16 +480,16 @@ static size_t triangulate(size_t rows, size_t columns, double *a, double *b, dou
   return rank;
 }
 
-/* Least norm y with r y = c for r[rank][columns] of full rank: y = r' (r r')^-1 c by the triangle
- * of r'. `across`[columns][rank] is scratch. */
+/* Least-norm y with r y = c for r[rank][columns] of full row rank: y = r' (r r')^-1 c by a QR
+ * factorisation of r'. across[columns][rank] and work[rank * (rank + 1)] are scratch. */
 static void least_norm(size_t rank, size_t columns, const double *r, const double *c,
                        double *across, double *work, double *y)
 {
-  /* r' = Q T: then T' (Q' y) = c, and y = Q (Q' y). */
+  /* r' = Q T, hence T' (Q' y) = c and y = Q (Q' y). */
   for (size_t i = 0; i < rank; i++)
     for (size_t j = 0; j < columns; j++) across[j * rank + i] = r[i * columns + j];
-  /* Gram-Schmidt, twice, which is as good as reflections here and keeps Q. */
-  double *t = work; /* [rank][rank] upper triangle */
+  /* Gram-Schmidt applied twice is as accurate as reflections here, and gives Q explicitly. */
+  double *t = work; /* [rank][rank] upper triangular */
   for (size_t k = 0; k < rank; k++) {
     for (size_t i = 0; i <= k; i++) t[i * rank + k] = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -544,7 +550,7 @@ bool idm_least_squares(size_t rows, size_t columns, double *a, double *b, double
 
 /* === null space ============================================================================= */
 
-/* Gauss-Jordan elimination, and the null space that can be read off it. */
+/* Gauss-Jordan elimination, and the null space from the reduced matrix. */
 
 static size_t largest(size_t rows, size_t columns, const double *a, size_t first, size_t column)
 {
@@ -563,7 +569,7 @@ static void exchange(size_t columns, double *a, double *b)
   }
 }
 
-/* Make the pivot 1 and the rest of its column 0. */
+/* Scale the pivot row to a pivot of 1 and eliminate the rest of its column. */
 static void clear_column(size_t rows, size_t columns, double *a, size_t row, size_t column)
 {
   double *pivot = a + row * columns;
@@ -599,7 +605,7 @@ size_t idm_row_reduce(size_t rows, size_t columns, double *a, double tolerance, 
 void idm_null_space(size_t columns, const double *a, size_t rank, const size_t *pivot,
                     double *basis)
 {
-  size_t next = 0; /* pivot */
+  size_t next = 0; /* index of the next pivot */
   size_t vector = 0;
   memset(basis, 0, (columns - rank) * columns * sizeof *basis);
   for (size_t j = 0; j < columns; j++) {
@@ -615,10 +621,9 @@ void idm_null_space(size_t columns, const double *a, size_t rank, const size_t *
 
 /* === product ================================================================================ */
 
-/* Dense products: see the header. */
+/* Dense products in tiles that stay in registers. */
 
-/* Numbers of a register, so that a tile stays in registers: longer vectors would be kept in memory.
- */
+/* Numbers per register. Longer vectors would not stay in registers. */
 #if defined(__x86_64__)
 enum { lanes = 4 };
 #else
@@ -627,10 +632,10 @@ enum { lanes = 2 };
 typedef double vector __attribute__((vector_size(lanes * sizeof(double))));
 enum { tile_rows = 4, tile_columns = 8, across = tile_columns / lanes };
 
-/* Loops over a tile are unrolled, so that its sums have registers of their own. */
+/* Loops over a tile are unrolled, so that each of its sums has a register. */
 #define UNROLL _Pragma("GCC unroll 4")
 
-/* `rows` (four, or one) rows by eight columns of c; rows of b are `stride` apart. */
+/* `rows` (four or one) rows by eight columns of c; rows of b are `stride` apart. */
 IDM_INLINE void multiply_tile(size_t rows, size_t k, const double *a, size_t row, size_t column,
                               const double *b, size_t stride, size_t m, double *c)
 {
@@ -656,7 +661,7 @@ IDM_INLINE void multiply_tile(size_t rows, size_t k, const double *a, size_t row
   }
 }
 
-/* Eight columns of c, with eight of b that stand `stride` apart. */
+/* Eight columns of c from eight columns of b; rows of b are `stride` apart. */
 IDM_INLINE void multiply_columns(size_t n, size_t k, const double *a, size_t row, size_t column,
                                  const double *b, size_t stride, size_t m, double *c)
 {
@@ -666,7 +671,7 @@ IDM_INLINE void multiply_columns(size_t n, size_t k, const double *a, size_t row
   for (; i < n; i++) multiply_tile(1, k, a + i * row, row, column, b, stride, m, c + i * m);
 }
 
-/* Columns that are left over. */
+/* The remaining columns, fewer than a tile has. */
 static void multiply_rest(size_t n, size_t first, size_t m, size_t k, const double *a, size_t row,
                           size_t column, const double *b, double *c)
 {
@@ -691,7 +696,7 @@ IDM_KERNEL(, idm_product,
       multiply_columns(n, k, a, row, column, b + j, m, m, c + j);
       continue;
     }
-    /* Columns are put side by side once, for all rows: in b they are far apart. */
+    /* Copy a panel of columns to contiguous memory once for all rows: rows of b are far apart. */
     for (size_t first = 0; first < k; first += panel_depth) {
       const size_t depth = k - first < panel_depth ? k - first : panel_depth;
       for (size_t p = 0; p < depth; p++)

@@ -1,14 +1,16 @@
-/* The door of a public function: what it is given, looked at before it is used. */
+/* Checks of the pointer arguments of public functions. */
 #ifndef IDM_BASE_DOOR_H
 #define IDM_BASE_DOOR_H
 
 #include "idm/status.h"
 
-/* IDM_USAGE with the name of the first of `count` pointers that is NULL; names are "a, b, c". */
+/* IDM_USAGE with the name of the first NULL among pointers[count]; `names` is "a, b, c". Else
+ * IDM_OK. */
 idm_status idm_check_arguments(const char *function, const void *const *pointers, size_t count,
                                const char *names, idm_error *opt_error);
 
-/* Return from a function that has opt_error and gives a status, unless all pointers are given. */
+/* Return from the calling function where an argument is NULL. That function has a parameter
+ * opt_error and returns an idm_status. */
 #define idm_require(...)                                                                           \
   do {                                                                                             \
     const void *const pointers_[] = {__VA_ARGS__};                                                 \

@@ -1,4 +1,5 @@
-/* What work in steps has done so far: see the header. */
+/* The journal of work in steps: results of finished steps as bytes, saved to and read from
+ * checkpoints. */
 #include "base/record.h"
 
 #include <pthread.h>
@@ -15,14 +16,14 @@ typedef struct entry {
 } entry;
 
 struct idm_journal {
-  pthread_mutex_t mutex; /* of the entries */
+  pthread_mutex_t mutex; /* guards the entries */
   size_t count;
   size_t capacity;
   entry *entry;
   const char *kind;
   uint64_t label;
   size_t next_step;
-  entry running; /* of the checkpoint; no bytes: none was under way */
+  entry running; /* step that the checkpoint was made in; no bytes: there was none */
 };
 
 void idm_journal_destroy(idm_journal *j)
@@ -40,7 +41,7 @@ size_t idm_journal_count(idm_journal *j)
   return j->next_step++;
 }
 
-/* Room for one more entry. */
+/* Allocate space for one more entry; false where memory runs out. */
 static bool make_room(idm_journal *j)
 {
   if (j->count < j->capacity) return true;
@@ -52,7 +53,8 @@ static bool make_room(idm_journal *j)
   return true;
 }
 
-/* An entry there or back; false where there is no memory, or the record is too short. */
+/* Write an entry to the record, or read it. False where memory runs out or the record is too short.
+ */
 static bool transfer_entry(idm_record *r, entry *e)
 {
   uint64_t length = e->length;
@@ -160,7 +162,8 @@ idm_status idm_journal_save(const void *journal_step, char **ret_bytes, size_t *
   idm_record_transfer(&r, &count, sizeof count);
   for (size_t i = 0; i < j->count; i++) transfer_entry(&r, &j->entry[i]);
   pthread_mutex_unlock(&j->mutex);
-  /* What is resumed and was not under way again when it stopped is kept as it was. */
+  /* Keep the checkpoint of the step that the loaded checkpoint was made in, where that step has not
+   * begun again. */
   transfer_entry(&r, running.bytes || !j->running.bytes ? &running : &j->running);
   free(running.bytes);
   return idm_record_finish(&r, ret_bytes, ret_length, opt_error);

@@ -1,4 +1,4 @@
-/* Fields of a settings struct by descriptor. */
+/* Read, write, check and print the fields of a settings struct by descriptors. */
 #include "idm/key.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ double idm_key_number(const idm_key *key, const void *fields)
   }
 }
 
-/* Whether a field of a kind can hold a number. */
+/* Whether a field of this kind can represent the number. */
 static bool holds(idm_key_kind kind, double value)
 {
   if (kind == IDM_KEY_NUMBER) return true;
@@ -187,7 +187,7 @@ static bool set_word(const idm_key *key, void *fields, const char *text)
   return false;
 }
 
-/* A seed has 64 bits: more than a double holds. */
+/* A seed has 64 bits, more than a double represents exactly. */
 static bool set_seed(const idm_key *key, void *fields, const char *text)
 {
   errno = 0;

@@ -1,4 +1,4 @@
-/* Numbers as text, and when two count as the same. */
+/* Conversion between numbers and text, independent of the locale, and comparison of numbers. */
 #include "base/text.h"
 
 #include <float.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C locale for this thread alone; returns what it had. No locale is made: glibc and musl give
- * out a constant one for the name "C". */
+/* Set the C locale for this thread; return the previous locale. Nothing is allocated: glibc and
+ * musl return a constant object for the name "C". */
 static locale_t set_c_locale(void)
 {
   return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
@@ -29,8 +29,8 @@ static bool is_digit(char c)
   return c >= '0' && c <= '9';
 }
 
-/* Whether the text is sign, digits, point, digits, exponent: strtod alone would take hex and nan.
- */
+/* Whether the text is sign, digits, point, digits, exponent. strtod would also accept hexadecimal
+ * numbers and nan. */
 static bool is_decimal(const char *text, size_t length)
 {
   size_t i = 0;
@@ -49,8 +49,8 @@ static bool is_decimal(const char *text, size_t length)
   return i == length;
 }
 
-/* Up to 15 digits and a point: an integer and a power of ten that are both exact, so one division
- * is correctly rounded. */
+/* Read up to 15 digits with a point: an integer divided by a power of ten, both exact, so that the
+ * quotient is correctly rounded. */
 static bool short_number(const char *text, size_t length, double *ret_number)
 {
   static const double power[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -111,8 +111,8 @@ int idm_number_text(double value, char *buffer, size_t size)
 {
   if (isinf(value)) return snprintf(buffer, size, value < 0 ? "-inf" : "inf");
   if (value == 0) return snprintf(buffer, size, signbit(value) ? "-0.0" : "0");
-  /* Normal numbers tell all decimals of 15 digits apart, so that none of fewer is shorter; those
-   * below tell apart fewer, down to one digit. */
+  /* Normal numbers distinguish all decimals of 15 digits, so the search starts there; subnormal
+   * numbers may need fewer digits, down to one. */
   int length = 0;
   for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= 17; digits++) {
     length = idm_print(buffer, size, "%.*g", digits, value);

@@ -1,4 +1,4 @@
-/* Counter-based random streams over Random123's Philox. */
+/* Counter-based random streams by the Philox generator of Random123. */
 #include "idm/random.h"
 
 #include <Random123/philox.h>
@@ -42,7 +42,7 @@ double idm_random_normal(idm_random *random)
 double idm_random_gamma(idm_random *random, double shape)
 {
   if (!random || !(shape > 0) || isinf(shape)) return NAN;
-  /* Below 1 the law of shape + 1 is shrunk by a power of a uniform. */
+  /* Shape below 1: a draw of shape + 1, times a uniform to the power of 1 / shape. */
   if (shape < 1)
     return idm_random_gamma(random, shape + 1) * pow(idm_random_uniform(random), 1 / shape);
   const double d = shape - 1.0 / 3;

@@ -1,4 +1,4 @@
-/* Checkpoints as bytes: see the header. */
+/* Checkpoints as bytes, with kind, label and checksum. */
 #include "base/record.h"
 
 #include <stdlib.h>
@@ -112,5 +112,5 @@ idm_status idm_record_close(const idm_record *r, bool fits, idm_error *opt_error
 {
   if (!fits) return refuse("belongs to another request", opt_error);
   if (r->truncated) return refuse("is cut short or damaged", opt_error);
-  return r->at == r->length ? IDM_OK : refuse("is longer than its draws", opt_error);
+  return r->at == r->length ? IDM_OK : refuse("is longer than expected", opt_error);
 }

@@ -1,4 +1,4 @@
-/* Soft extrema, several at once, and their derivatives.
+/* Soft extrema T log sum_j w_j exp(x_j / T), for one problem or many lanes, and their derivatives.
  *
  * Contents: soft · soft block · soft slope */
 #include <math.h>
@@ -9,13 +9,13 @@
 
 /* === soft =================================================================================== */
 
-/* Soft extrema, one problem at a time. */
+/* Soft extrema of one problem at a time. */
 
-/* Below this spread in units of T the mean is the better reference point: first-order terms then
- * cancel exactly and expm1/log1p keep the rest. */
+/* For a spread below this multiple of T the exponentials refer to the mean: first-order terms then
+ * cancel exactly, and expm1 and log1p keep the remaining digits. */
 static const double mean_reference = 0.5;
 
-/* The best alternative at T = 0: the largest x on the support of w, or the smallest at -0.0. */
+/* The value at T = 0: the largest x on the support of w; at -0.0 the smallest. */
 static double extremum(double temperature, size_t count, const double *weight, const double *x)
 {
   const double sign = signbit(temperature) ? -1 : 1;
@@ -33,8 +33,8 @@ static double mean(size_t count, const double *weight, const double *x)
   return sum;
 }
 
-/* Alternatives this close to the best are ties: without a tolerance rounding would decide which of
- * equal alternatives is taken. */
+/* Alternatives this close to the best are ties. Without a tolerance, rounding would select one of
+ * several equal alternatives. */
 static bool ties(double x, double best)
 {
   return fabs(x - best) <= IDM_TIE * fmax(1, fabs(best));
@@ -55,8 +55,8 @@ static double hard(double temperature, size_t count, const double *weight, const
   return best;
 }
 
-/* Where exponentials are taken from, and what they sum to: value = reference + T log_sum. Kept
- * apart because in (x - value)/T the rounding of the value would be divided by T. */
+/* Reference point of the exponentials, and the logarithm of their sum: value = reference + T
+ * log_sum. Kept apart, since (x - value)/T would divide the rounding error of the value by T. */
 typedef struct scaled_sum {
   double reference;
   double log_sum;
@@ -95,10 +95,10 @@ double idm_soft(double temperature, size_t count, const double *weight, const do
   return s.reference + temperature * s.log_sum;
 }
 
-/* l e^l - expm1(l), by its series sum_n l^n (n-1)/n! where the difference would cancel. */
+/* l e^l - expm1(l); where the difference would cancel, by its series sum_n l^n (n-1)/n!. */
 static double divergence_term(double l)
 {
-  if (l < -700) return 1; /* l e^l has vanished */
+  if (l < -700) return 1; /* l e^l underflows */
   if (fabs(l) > 0.25) return l * exp(l) - expm1(l);
   double power = 0.5 * l * l;
   double sum = 0;
@@ -114,7 +114,7 @@ double idm_soft_divergence(double temperature, size_t count, const double *weigh
   if (isinf(temperature)) return 0;
   double sum = 0;
   if (temperature == 0) {
-    /* The policy is w restricted to the best alternatives: KL = -log of their weight. */
+    /* The policy is w restricted to the best alternatives: KL = -log of their total weight. */
     const double best = extremum(temperature, count, weight, x);
     for (size_t j = 0; j < count; j++) sum += ties(x[j], best) ? weight[j] : 0;
     return sum < 1 ? -log1p(sum - 1) : 0;
@@ -142,21 +142,21 @@ void idm_soft_logs(double temperature, size_t count, const double *weight, const
 
 /* === soft block ============================================================================= */
 
-/* Soft extrema of many lanes side by side: the inner loop of every solve. */
+/* Soft extrema of many lanes at once: the inner loop of every solver. */
 
-/* See soft.c: which reference point keeps the digits. Decided once a block: where the spread of
- * some lane is of the order of T, an error of one rounding of T is one rounding of max|x|. */
+/* As mean_reference, decided once per block: where the spread of some lane is of the order of T, a
+ * rounding error of T is at most one of max|x|. */
 static const double soft_block_mean_reference = 0.5;
 
-/* Below this 1/T overflows; no spread of finite values is soft there. */
+/* Below this 1/T overflows; the extremum is then hard for every spread of finite values. */
 static const double smallest_temperature = 1e-300;
 
-/* One number a lane. */
+/* One number per lane. */
 typedef struct lanes {
   double at[IDM_LANES];
 } lanes;
 
-/* c = the extreme alternative on the support, by the sign of T. */
+/* c = the largest alternative on the support of w, or the smallest where `minimum` is set. */
 IDM_INLINE void extremes(bool minimum, size_t count, const double *weight, const lanes *restrict x,
                          lanes *restrict c)
 {
@@ -195,7 +195,7 @@ IDM_INLINE double largest_spread(size_t count, const double *weight, const lanes
   return spread.at[0];
 }
 
-/* p[j] *= scale, lane by lane. */
+/* p[j] *= scale in each lane. */
 IDM_INLINE void rescale(size_t count, lanes *restrict p, const lanes *restrict scale)
 {
   for (size_t j = 0; j < count; j++)
@@ -220,7 +220,7 @@ IDM_INLINE void hard_block(bool minimum, size_t count, const double *weight,
   rescale(count, p, &total);
 }
 
-/* Small spread: value = mean + T log1p(sum w expm1((x - mean)/T)). */
+/* Small spread: value = mean + T log1p(sum_j w_j expm1((x_j - mean)/T)). */
 IDM_INLINE void mean_block(double temperature, size_t count, const double *weight,
                            const lanes *restrict x, const lanes *restrict c, double *restrict value,
                            lanes *restrict p)
@@ -244,7 +244,7 @@ IDM_INLINE void mean_block(double temperature, size_t count, const double *weigh
   rescale(count, p, &sum);
 }
 
-/* Large spread: value = extreme + T log(sum w exp((x - extreme)/T)). */
+/* Large spread: value = extremum + T log(sum_j w_j exp((x_j - extremum)/T)). */
 IDM_INLINE void extreme_block(double temperature, size_t count, const double *weight,
                               const lanes *restrict x, const lanes *restrict c,
                               double *restrict value, lanes *restrict p)
@@ -298,11 +298,11 @@ IDM_KERNEL(, idm_soft_block,
 /* Derivatives of soft extrema with respect to the inverse temperature and the weights.
  *
  * With l = log(p/w) = (x - value)/T: d value / d(1/T) = T^2 KL(p||w) = sum w T^2 (l e^l - expm1 l),
- * and d value / d w_j = T e^l, here less T, which is common to all j. Written with d = x - value as
- * d^2 phi(l) and d expm1(l)/l both are smooth through T = inf, where phi = 1/2 and the ratio is 1.
- */
+ * and d value / d w_j = T e^l, from which T, a constant common to all j, is subtracted here.
+ * Written with d = x - value as d^2 phi(l) and d expm1(l)/l, both are smooth through T = inf, where
+ * phi = 1/2 and expm1(l)/l = 1. */
 
-/* Below this |l| the differences would cancel, and the series take over. */
+/* Below this |l| the differences would cancel, and the series are used. */
 static const double series_radius = 0.5;
 
 /* phi(l) = (l e^l - expm1 l)/l^2 = sum_k l^k / (k! (k + 2)). */
@@ -323,9 +323,9 @@ IDM_INLINE double phi(double l)
   return p * l + 0.5;
 }
 
-/* What does not depend on the alternative. */
+/* Terms that do not depend on the alternative. */
 typedef struct scale {
-  double temperature; /* 0 where it is infinite: then no l leaves the reach of the series */
+  double temperature; /* 0 where it is infinite: then every l is within the radius of the series */
   double inverse;
   bool hard;
 } scale;
@@ -338,11 +338,11 @@ static scale scale_of(double temperature)
                  .hard = hard};
 }
 
-/* One alternative with p = w ratio: its share in d/d(1/T) (to be weighted by w), and d/dw. */
+/* One alternative with p = w ratio: its term of d/d(1/T), before multiplication by w, and d/dw. */
 IDM_INLINE void derivative_terms(scale s, double d, double ratio, double *inverse, double *weight)
 {
   double l = d * s.inverse;
-  l = l < -1e6 ? -1e6 : l; /* e^l has vanished, l may not be infinite */
+  l = l < -1e6 ? -1e6 : l; /* e^l underflows; l must not be infinite */
   const bool use_mean = fabs(l) < series_radius;
   const double small = use_mean ? l : 0;
   const double t = s.temperature;

@@ -1,4 +1,4 @@
-/* Soft extrema, several at once, and their derivatives.
+/* Soft extrema T log sum_j w_j exp(x_j / T), for one problem or many lanes, and their derivatives.
  *
  * Contents: soft · soft block · soft slope */
 #ifndef IDM_BASE_SOFT_H
@@ -10,37 +10,38 @@
 
 /* === soft =================================================================================== */
 
-/* Soft extrema: T log sum_j w_j exp(x_j / T), for every real temperature T and every limit.
+/* Soft extrema T log sum_j w_j exp(x_j / T) for every real temperature T and every limit.
  *
- * T = 0 is the maximum over the support of w (-0.0: the minimum), T = +-inf the mean under w; a
- * negative T is the soft minimum. The value is accurate to a few rounding errors of max|x| at any
- * T. */
+ * T = 0 gives the maximum over the support of w (-0.0: the minimum), T = +-inf the mean under w; a
+ * negative T gives the soft minimum. The error of the value is a few rounding errors of max|x| at
+ * any T. */
 
-/* At T = 0 alternatives within this of the best, relative to max(1, |best|), are ties. */
+/* At T = 0, alternatives within this distance of the best, relative to max(1, |best|), are ties. */
 #define IDM_TIE 1e-12
 
-/* Value; opt_p[j] receives the weights p_j proportional to w_j exp(x_j/T) (ties at T = 0 are shared
- * in proportion to w). Weights are non-negative and sum to 1. */
+/* The soft extremum of x[count] under weight[count], which is non-negative and sums to 1.
+ * opt_p[count] receives the weights p_j proportional to w_j exp(x_j/T); ties at T = 0 share in
+ * proportion to w. */
 double idm_soft(double temperature, size_t count, const double *weight, const double *x,
                 double *opt_p);
 
-/* KL(p || w) in nats of the p that idm_soft gives: sum_j w_j (l e^l - expm1 l) with l =
- * log(p_j/w_j), which loses nothing as T grows. */
+/* KL(p || w) in nats for the p of idm_soft: sum_j w_j (l e^l - expm1 l) with l = log(p_j/w_j),
+ * which keeps its accuracy as T grows. */
 double idm_soft_divergence(double temperature, size_t count, const double *weight, const double *x);
 
-/* log p_j of the same p, for every j, without underflow. -inf outside the support. */
+/* log_p[count] of the p of idm_soft, without underflow; -inf outside the support of w. */
 void idm_soft_logs(double temperature, size_t count, const double *weight, const double *x,
                    double *log_p);
 
 /* === soft block ============================================================================= */
 
-/* Soft extrema of problems side by side. */
+/* Soft extrema of many problems at once. */
 
-/* Lanes handled side by side by the vectorised form. */
+/* Number of problems that the vectorised functions process at once. */
 enum { IDM_LANES = 32 };
 
-/* The same for IDM_LANES problems side by side: x[j*IDM_LANES + i] is alternative j of lane i; p
- * has the layout of x (NULL: not wanted) and must not overlap it. */
+/* idm_soft for IDM_LANES problems with common weights: x[j*IDM_LANES + i] is alternative j of lane
+ * i; value[IDM_LANES]; opt_p has the layout of x and must not overlap it (NULL: not computed). */
 void idm_soft_block(double temperature, size_t count, const double *weight, const double *x,
                     double *value, double *opt_p);
 
@@ -48,13 +49,12 @@ void idm_soft_block(double temperature, size_t count, const double *weight, cons
 
 /* Derivatives of soft extrema. */
 
-/* Derivatives of the value, given it and its p: with respect to 1/T, and with respect to each
- * weight (less what is common to all). Finite at every limit: 0 at T = 0, half the variance and x_j
- * - mean at T = +-inf. A weight of 0 gets 0. */
+/* Derivatives of the value, given the value and p: *inverse with respect to 1/T, and weights[count]
+ * with respect to each weight, less a constant common to all. Finite at every limit: 0 at T = 0,
+ * half the variance and x_j - mean at T = +-inf. The derivative of a weight of 0 is set to 0. */
 void idm_soft_derivative(double temperature, size_t count, const double *weight, const double *x,
                          double value, const double *p, double *inverse, double *weights);
-/* idm_soft_derivative for IDM_LANES problems: inverse has one number a lane, weights the layout of
- * x. */
+/* idm_soft_derivative for IDM_LANES problems: inverse[IDM_LANES]; weights has the layout of x. */
 void idm_soft_derivative_block(double temperature, size_t count, const double *weight,
                                const double *x, const double *value, const double *p,
                                double *inverse, double *weights);

@@ -1,4 +1,5 @@
-/* Statistics: sums of exponentials, moments, quantiles and tails.
+/* Statistics: log-gamma, sums of exponentials, moments, quantiles, saddlepoint tails and
+ * conditional value at risk.
  *
  * Contents: gamma · log sum · moments · quantile · saddlepoint · tail */
 #include <float.h>
@@ -12,7 +13,7 @@
 
 /* === gamma ================================================================================== */
 
-/* Log-gamma: Stirling's series, after a shift of small arguments. */
+/* Log-gamma by Stirling's series, after a shift of small arguments. */
 
 double idm_stirling_correction(double x)
 {
@@ -53,15 +54,14 @@ double idm_digamma(double x)
 
 /* === log sum ================================================================================ */
 
-/* Sums of exponentials in logarithms: see the header.
+/* Sums of exponentials in logarithms.
  *
- * The soft extrema (soft.c) do not call these functions: they are
- * accurate in every limit of a temperature, run on vectors of problems, and share their
- * exponentials with their gradients. */
+ * The soft extrema (soft.c) do not use these functions: they are accurate in every limit of a
+ * temperature, process vectors of problems, and share their exponentials with their gradients. */
 
 double idm_log_add_exp(double a, double b)
 {
-  if (a == b) return a + log(2); /* also for infinities, of which the difference is NaN */
+  if (a == b) return a + log(2); /* also for equal infinities, whose difference is NaN */
   const double high = a > b ? a : b;
   const double low = a > b ? b : a;
   return high + log1p(exp(low - high));
@@ -73,7 +73,8 @@ void idm_log_sum_add(idm_log_sum *sum, double term)
     sum->scale = sum->scale * exp(sum->largest - term) + 1;
     sum->largest = term;
   } else {
-    /* Equal infinities have no difference. Of -inf the scale has no effect. */
+    /* The difference of equal infinities is NaN. The scale has no effect where the largest term is
+     * -inf. */
     sum->scale += term == sum->largest ? 1 : exp(term - sum->largest);
   }
 }
@@ -97,7 +98,7 @@ static double largest_of(const double *x, size_t count)
   return largest;
 }
 
-/* Two passes rather than idm_log_sum: one exponential per term. */
+/* Two passes, with one exponential per term, in place of idm_log_sum. */
 double idm_softmax(const double *x, size_t count, double *p)
 {
   const double largest = largest_of(x, count);
@@ -113,13 +114,14 @@ void idm_softmax_floor(double *x, size_t count, double floor)
 {
   const double largest = largest_of(x, count);
   const double lower_value = log(floor);
-  for (size_t i = 0; i < count; i++) x[i] = fmax(x[i] - largest, lower_value); /* NaN: least */
+  for (size_t i = 0; i < count; i++)
+    x[i] = fmax(x[i] - largest, lower_value); /* fmax replaces NaN by the floor */
   idm_softmax(x, count, x);
 }
 
 /* === moments ================================================================================ */
 
-/* Means, variances and covariances: see the header. */
+/* Means, variances and covariances. */
 
 /* --- numbers -------------------------------------------------------------------------------- */
 
@@ -190,7 +192,7 @@ static double weight_of(const idm_points *p, size_t i)
   return p->opt_weight ? p->opt_weight[i] : 1;
 }
 
-/* Means into mean[dimension]; returns the sum of the weights. */
+/* Weighted means into mean[dimension]; returns the sum of the weights. */
 static double find_means(const idm_points *p, double *mean)
 {
   double total = 0;
@@ -229,7 +231,7 @@ void idm_covariance(const idm_points *points, double ddof, double *mean, double 
 
 /* === quantile =============================================================================== */
 
-/* Sorted numbers and their quantiles: see the header. */
+/* Sorted numbers and their quantiles. */
 
 static int ascending(const void *a, const void *b)
 {
@@ -246,7 +248,8 @@ void idm_sort(double *x, size_t count)
 double idm_sorted_quantile(const double *sorted, size_t count, double q)
 {
   double position = q * (double)(count - 1);
-  /* q = 0.05 is not a binary number: a place that would be an integer in decimals is rounded. */
+  /* q such as 0.05 is not exact in binary: a position within rounding of an integer is set to that
+   * integer. */
   const double nearest = floor(position + 0.5);
   if (fabs(position - nearest) <= 4 * DBL_EPSILON * (double)count) position = nearest;
   const size_t below = (size_t)position;
@@ -267,7 +270,7 @@ double idm_quantile(double *x, size_t count, double q)
 
 /* === saddlepoint ============================================================================ */
 
-/* Tail of a sum of independent discrete variables: see the header. */
+/* Tail probability of a sum of independent discrete variables. */
 
 /* The cumulant generating function K(t), its first two derivatives, and the sum over the terms of
  * the tilted variance times the range of the values. */
@@ -317,8 +320,8 @@ static cumulants cumulants_at(const idm_discrete_sum *sum, double t)
   return c;
 }
 
-/* A tilt beyond the one at which the mean is x, by doubling; at the end of the support there is
- * none, and *ret_end is true at a tilt that leaves hardly any variance. */
+/* By doubling, a tilt beyond the one at which the tilted mean is x. At an end of the support there
+ * is none: *ret_end is then true, at a tilt that leaves hardly any variance. */
 static double bracket(const idm_discrete_sum *sum, double x, const cumulants *at_zero,
                       cumulants *at, bool *ret_end)
 {
@@ -333,7 +336,7 @@ static double bracket(const idm_discrete_sum *sum, double x, const cumulants *at
   return t;
 }
 
-/* Newton's method inside the bracket (0, far]. */
+/* Solve K'(t) = x by Newton's method, safeguarded by bisection inside the bracket (near, far]. */
 static double solve(const idm_discrete_sum *sum, double x, double near, double far, cumulants *at)
 {
   double t = far;
@@ -361,7 +364,7 @@ static double normal_tail(double z)
 
 double idm_saddlepoint_tail(const idm_discrete_sum *sum, double x)
 {
-  static const double near_mean = 0.1; /* the formula is 0 / 0 at the mean */
+  static const double near_mean = 0.1; /* sds from the mean; at the mean the formula is 0 / 0 */
   static const double root_two_pi = 2.506628274631000502;
   const cumulants at_zero = cumulants_at(sum, 0);
   if (!(at_zero.curvature > 0)) return 1;
@@ -383,7 +386,7 @@ double idm_saddlepoint_tail(const idm_discrete_sum *sum, double x)
 
 double idm_saddlepoint_two_sided(const idm_discrete_sum *sum, double x, double variance)
 {
-  static const double far = 2; /* in sds */
+  static const double far = 2; /* sds */
   const double z = x / sqrt(variance);
   if (fabs(z) < far) return erfc(fabs(z) / sqrt(2));
   return fmin(1, 2 * idm_saddlepoint_tail(sum, x));
@@ -391,7 +394,7 @@ double idm_saddlepoint_two_sided(const idm_discrete_sum *sum, double x, double v
 
 /* === tail =================================================================================== */
 
-/* The mean of the worst share. */
+/* Conditional value at risk. */
 
 static double next_above(size_t count, const double *weight, const double *x, double floor)
 {
@@ -401,8 +404,9 @@ static double next_above(size_t count, const double *weight, const double *x, do
   return next;
 }
 
-/* Alternatives from the least on are filled up to w / level until all is given away; the last group
- * of those within a tie shares what is left. No memory is asked for: there are few models. */
+/* Fill alternatives in ascending order up to w / level until the mass of 1 is used; the last group
+ * of ties shares the remainder. No memory is allocated. The search is quadratic: there are few
+ * models. */
 static double fill_tail(double level, double tie, size_t count, const double *weight,
                         const double *x, double *opt_p)
 {
@@ -428,7 +432,7 @@ static double fill_tail(double level, double tie, size_t count, const double *we
     left = is_last_group ? 0 : left - mass / level;
     floor = group_max;
   }
-  /* Rounding may leave a crumb where the level is 1. */
+  /* At level 1, rounding may leave a small remainder. */
   if (left > 0 && left < 1) {
     value /= 1 - left;
     for (size_t j = 0; opt_p && j < count; j++) opt_p[j] /= 1 - left;
@@ -436,8 +440,8 @@ static double fill_tail(double level, double tie, size_t count, const double *we
   return value;
 }
 
-/* The value goes by no ties: it would jump by as much as they are wide, and whoever looks for its
- * fixed point, which lies at ties as a rule, would go round in a circle. */
+/* The value ignores ties: with ties it would jump by their tolerance, and a fixed-point iteration,
+ * whose solution usually lies at ties, would cycle. */
 double idm_cvar(double level, size_t count, const double *weight, const double *x, double *opt_p)
 {
   if (opt_p) fill_tail(level, IDM_TIE, count, weight, x, opt_p);

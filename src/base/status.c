@@ -1,4 +1,4 @@
-/* Statuses, errors, checks of arguments, and the version.
+/* Status codes, errors, checks of arguments, and the version.
  *
  * Contents: status · door · version */
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 /* === status ================================================================================= */
 
-/* Status codes, errors with a place, and warnings. */
+/* Status codes, errors with a place in a file, and warnings. */
 
 static const struct {
   const char *name;
@@ -109,7 +109,7 @@ void idm_notes_clear(idm_notes *notes)
 
 /* === door =================================================================================== */
 
-/* The door of a public function. */
+/* Checks of the pointer arguments of public functions. */
 
 idm_status idm_check_arguments(const char *function, const void *const *pointers, size_t count,
                                const char *names, idm_error *opt_error)
@@ -124,7 +124,7 @@ idm_status idm_check_arguments(const char *function, const void *const *pointers
 
 /* === version ================================================================================ */
 
-/* The version, as the build knows it. */
+/* The version that the build defines. */
 
 const char *idm_version(void)
 {

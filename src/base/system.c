@@ -1,4 +1,4 @@
-/* The system: threads and shared libraries.
+/* The operating system: threads and shared libraries.
  *
  * Contents: parallel · library */
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 
 /* === parallel =============================================================================== */
 
-/* Independent tasks on a few threads, watched by the caller. */
+/* Independent tasks on several threads, with a periodic callback on the calling thread. */
 
 typedef struct thread_pool {
   size_t count;
@@ -22,7 +22,7 @@ typedef struct thread_pool {
   void *context;
   atomic_size_t next;
   pthread_mutex_t mutex;
-  pthread_cond_t finished; /* a thread has run out of tasks */
+  pthread_cond_t finished; /* signalled when a thread has no more tasks */
   int working;
 } thread_pool;
 
@@ -43,7 +43,7 @@ static void *run_thread(void *content)
   return NULL;
 }
 
-/* Wait a tenth of a second, or until a thread leaves; returns whether any is still at work. */
+/* Wait a tenth of a second, or until a thread ends. Returns whether any thread is still working. */
 static bool wait_for_threads(thread_pool *c)
 {
   struct timespec until;
@@ -106,8 +106,8 @@ bool idm_library_load(const char *file, const idm_symbol *symbols, size_t count)
   bool complete = true;
   for (size_t i = 0; i < count; i++) {
     void *address = dlsym(library, symbols[i].name);
-    /* C has no conversion from an object pointer to a function pointer; POSIX gives both one form.
-     */
+    /* C has no conversion from an object pointer to a function pointer; POSIX requires both to have
+     * the same representation. */
     memcpy(symbols[i].pointer, &address, sizeof address);
     complete = complete && address;
   }

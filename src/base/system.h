@@ -1,4 +1,4 @@
-/* The system: time, interruption, threads and shared libraries.
+/* The operating system: clocks, interruption, threads and shared libraries.
  *
  * Contents: clock · interrupt · parallel · library */
 #ifndef IDM_BASE_SYSTEM_H
@@ -12,7 +12,7 @@
 
 /* === clock ================================================================================== */
 
-/* Time that only goes forward. */
+/* Monotonic time. */
 
 static inline double idm_clock_read(clockid_t clock)
 {
@@ -21,13 +21,13 @@ static inline double idm_clock_read(clockid_t clock)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Seconds since some moment. */
+/* Seconds since an unspecified start. */
 static inline double idm_seconds(void)
 {
   return idm_clock_read(CLOCK_MONOTONIC);
 }
 
-/* A moment, by the clock on the wall and by the processor time of this process. */
+/* A point in time, by the monotonic clock and by the processor time of this process, in seconds. */
 typedef struct idm_timestamp {
   double wall_time;
   double cpu_time;
@@ -38,8 +38,8 @@ static inline idm_timestamp idm_timestamp_now(void)
   return (idm_timestamp){idm_seconds(), idm_clock_read(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
-/* Seconds of work since then: the lesser of both clocks. Threads that run at the same time count
- * once, and time in which other processes have the processors does not count. */
+/* Seconds of work since a point in time: the smaller of both clocks. Threads that run at the same
+ * time count once; time in which other processes use the processors does not count. */
 static inline double idm_seconds_worked(idm_timestamp since)
 {
   const idm_timestamp now = idm_timestamp_now();
@@ -50,14 +50,15 @@ static inline double idm_seconds_worked(idm_timestamp since)
 
 /* === interrupt ============================================================================== */
 
-/* Long loops that somebody may want to end: asked every few milliseconds, not at every turn. */
+/* Interruption of long loops: a callback every few milliseconds. */
 
 typedef struct idm_interruption {
-  idm_interrupt callback; /* NULL: nobody */
+  idm_interrupt callback; /* NULL: no interruption */
   void *context;
 } idm_interruption;
 
-/* At turn i of a loop whose turns take microseconds: IDM_UNTRUSTED where it is to end. */
+/* Call the callback at every 4096th iteration i of a loop whose iterations take microseconds.
+ * Returns IDM_UNTRUSTED where it returns true. */
 static inline idm_status idm_interruption_check(const idm_interruption *interruption, size_t i,
                                                 idm_error *opt_error)
 {
@@ -69,40 +70,39 @@ static inline idm_status idm_interruption_check(const idm_interruption *interrup
 
 /* === parallel =============================================================================== */
 
-/* Independent tasks on a few threads, watched by the caller. */
+/* Independent tasks on several threads, with a periodic callback on the calling thread. */
 
-/* Run task(context, i) for i = 0 .. count-1 on at most `threads` threads, in order of i as threads
- * become free. The calling thread calls opt_watch(context) about ten times a second until all are
- * done; with one thread and no watch it does the work itself. Fewer threads than asked for are not
- * an error, none at all is. */
+/* Run task(context, i) for i = 0 .. count-1 on at most `threads` threads; threads take tasks in
+ * order of i. The calling thread calls opt_watch(context) about ten times per second until all
+ * tasks are done; with one thread and no watch it runs the tasks itself. IDM_SYSTEM only where no
+ * thread at all can be started. */
 idm_status idm_parallel(size_t count, int threads, void (*task)(void *context, size_t index),
                         void (*opt_watch)(void *context), void *context, idm_error *opt_error);
-/* Processors of this machine, at least 1. */
+/* Number of processors of this machine, at least 1. */
 int idm_processors(void);
 
 /* === library ================================================================================ */
 
 /* Shared libraries that are loaded on first use.
  *
- * A library that only some commands need costs every start of the program time when it is linked.
- * The caller keeps a table of function pointers and fills it with one call under pthread_once:
+ * Linking a library that few commands need would lengthen every start of the program. The caller
+ * keeps a table of function pointers and fills it with one call under pthread_once:
  *
  *     #define FUNCTIONS(X) X(nc_open) X(nc_close)
  *     static struct { FUNCTIONS(IDM_LIBRARY_POINTER) } netcdf;
  *     #define SYMBOL(name) IDM_LIBRARY_SYMBOL(netcdf, name)
- *     static const idm_symbol symbols[] = {FUNCTIONS(SYMBOL)};
- */
+ *     static const idm_symbol symbols[] = {FUNCTIONS(SYMBOL)}; */
 
 typedef struct idm_symbol {
   const char *name;
-  void *pointer; /* address of the function pointer to fill */
+  void *pointer; /* address of the function pointer to set */
 } idm_symbol;
 
-/* A member of the table, declared with the type of the function. */
+/* A member of the table, with the type of the function. */
 #define IDM_LIBRARY_POINTER(name)       __typeof__(name) *(name);
 #define IDM_LIBRARY_SYMBOL(table, name) {#name, &(table).name},
 
-/* Load a library by its file name and fill the function pointers. The library stays loaded. Returns
+/* Load a library by its file name and set the function pointers. The library stays loaded. Returns
  * false if the library or one of the symbols is missing. */
 bool idm_library_load(const char *file, const idm_symbol *symbols, size_t count);
 

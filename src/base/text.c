@@ -1,4 +1,4 @@
-/* Text: lists of texts, spelling and interned strings.
+/* Text: lists of texts in one array, spelling suggestions and interned strings.
  *
  * Contents: texts · suggest · intern */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 /* === texts ================================================================================== */
 
-/* Texts that stand one a line in one array of characters. */
+/* Lists of texts in one array of characters, separated by line ends. */
 
 size_t idm_texts_at(const char *texts, size_t i, const char **ret_text)
 {
@@ -46,8 +46,8 @@ idm_status idm_texts_add(char *texts, size_t size, const char *text, idm_error *
   const size_t used = strlen(texts);
   const size_t length = strlen(text);
   if (!length || strchr(text, '\n'))
-    return idm_fail(opt_error, IDM_USAGE, "'%.60s' is empty or holds a line end; expected a text",
-                    text);
+    return idm_fail(opt_error, IDM_USAGE,
+                    "'%.60s' is empty or contains a line end; expected a text", text);
   if (length >= size || used + (used > 0) >= size - length)
     return idm_fail(opt_error, IDM_USAGE, "more than %zu bytes of texts: '%.60s' does not fit",
                     size - 1, text);
@@ -58,9 +58,9 @@ idm_status idm_texts_add(char *texts, size_t size, const char *text, idm_error *
 
 /* === suggest ================================================================================ */
 
-/* The known word that somebody may have meant. */
+/* Spelling suggestions for unknown words. */
 
-/* Words longer than this get no suggestion, and longer lists are not searched for one. */
+/* Longer words get no suggestion, and longer lists are not searched. */
 enum { max_word_length = 64, max_word_count = 1000 };
 
 static size_t smaller(size_t a, size_t b)
@@ -68,7 +68,7 @@ static size_t smaller(size_t a, size_t b)
   return a < b ? a : b;
 }
 
-/* Letters to insert, delete or change to make one word of the other. */
+/* Levenshtein distance: letters to insert, delete or change to turn one word into the other. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
   size_t row[max_word_length + 1];
@@ -104,9 +104,9 @@ const char *idm_suggest(const char *word, const char *const *known, size_t count
 
 /* === intern ================================================================================= */
 
-/* Interning: an open-addressing hash table over one arena of text. */
+/* Interned strings: an open-addressing hash table over one arena of text. */
 
-/* Multiply and fold, eight bytes at a time. */
+/* Multiplicative hash, eight bytes at a time. */
 static uint64_t hash_bytes(const char *text, size_t length)
 {
   const uint64_t odd = 0x9e3779b97f4a7c15u;
@@ -135,7 +135,7 @@ bool idm_intern_is(const idm_intern *intern, uint32_t index, const char *text, s
          (length == 0 || memcmp(intern->text + first, text, length) == 0);
 }
 
-/* The slot that holds the string, or the free one where it belongs. */
+/* The slot that contains the string, or the free slot for it. */
 static size_t find_slot(const idm_intern *intern, uint64_t hash, const char *text, size_t length)
 {
   const size_t mask = intern->slots - 1;
@@ -173,10 +173,10 @@ static bool grow_slots(idm_intern *intern)
   return true;
 }
 
-/* Room for one more string of `length` bytes. */
+/* Allocate space for one more string of `length` bytes; false where memory runs out. */
 static bool make_room(idm_intern *intern, size_t length)
 {
-  if (intern->count >= INT32_MAX) return false; /* numbers fit a signed index everywhere */
+  if (intern->count >= INT32_MAX) return false; /* numbers fit a signed 32-bit index */
   if (intern->count + (size_t)2 > intern->offset_capacity) {
     const size_t capacity = intern->offset_capacity ? 2 * intern->offset_capacity : 32;
     size_t *offset = realloc(intern->offset, capacity * sizeof *offset);

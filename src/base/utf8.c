@@ -1,4 +1,4 @@
-/* Well-formed UTF-8. */
+/* Decode, measure and sanitise UTF-8. */
 #include "base/text.h"
 
 #include <string.h>
@@ -36,7 +36,8 @@ bool idm_utf8_valid(const char *text, size_t length)
   return true;
 }
 
-/* Whether a character must not reach a terminal: it moves the cursor, not the reader. */
+/* Whether a character must not reach a terminal: controls, line separators and changes of
+ * direction. */
 static bool is_control(unsigned long code)
 {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 ||
@@ -53,8 +54,8 @@ bool idm_utf8_is_printable(const char *text, size_t length)
   return true;
 }
 
-/* Ranges of codes that take another number of columns than one, upwards: marks that combine and
- * characters without width, then those that are wide. */
+/* Ranges of codes whose width is not one column, in ascending order: combining marks and characters
+ * without width (0), wide characters (2). */
 typedef struct span {
   unsigned long first;
   unsigned long last;
@@ -79,7 +80,8 @@ static size_t columns_of(unsigned long code)
   return 1;
 }
 
-/* Bytes of the next character, and its columns; a byte that is none counts as one. */
+/* Length in bytes of the next character, and its columns; an invalid byte counts as one character
+ * of one column. */
 static size_t next_character(const char *text, size_t length, size_t *ret_columns)
 {
   unsigned long code;

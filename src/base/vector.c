@@ -1,4 +1,4 @@
-/* Vector instructions: levels, and elementary functions over lanes.
+/* Vector levels, and elementary functions over arrays.
  *
  * Contents: level · vector */
 #include <stdbool.h>
@@ -22,8 +22,8 @@ const char *idm_level_name(idm_level level)
 }
 
 #if IDM_LEVELS
-/* The compilers' tests include whether the operating system saves the wider registers. The names
- * are those of IDM_TARGET_V3 and IDM_TARGET_V4. */
+/* __builtin_cpu_supports also tests whether the operating system saves the wider registers. The
+ * features are those of IDM_TARGET_V3 and IDM_TARGET_V4. */
 static bool has_v3(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&

@@ -1,4 +1,5 @@
-/* Vector instructions: levels, and elementary functions over lanes.
+/* Vector levels: kernels compiled for several instruction sets, and elementary functions without
+ * branches.
  *
  * Contents: level · vector */
 #ifndef IDM_BASE_VECTOR_H
@@ -13,7 +14,7 @@
 
 /* === level ================================================================================== */
 
-/* Vector levels: one copy of a hot function per instruction set, chosen at run time.
+/* Vector levels: one copy of a hot function per instruction set, selected at run time.
  *
  * A kernel is defined by
  *
@@ -22,32 +23,33 @@
  *       for (size_t i = 0; i < n; i++) x[i] *= 2;
  *     }
  *
- * On x86-64 that is three functions with the same body, for the levels of the x86-64 psABI
+ * On x86-64 this defines three functions with the same body, for the levels of the x86-64 psABI
  * (default, v3, v4), and a fourth that calls one of them. The code is the same with gcc and clang;
- * target_clones would need ifunc, and names of levels that clang 14 does not have. On other
- * machines it is the function alone. Additions are never reordered, so that levels differ only in
- * where a product and a sum are rounded once (fused) instead of twice: v3 and v4 fuse, the default
- * level does not. */
+ * target_clones would need ifunc, and level names that clang 14 does not have. On other machines it
+ * defines the function alone. Additions are never reordered: levels differ only in whether a
+ * product and a sum are rounded once (fused) or twice. v3 and v4 fuse, the default level does not.
+ */
 
 #define IDM_INLINE static inline __attribute__((always_inline))
 
 typedef enum idm_level { IDM_LEVEL_DEFAULT = 1, IDM_LEVEL_V3, IDM_LEVEL_V4 } idm_level;
 
-/* The name of a level: default, v3, v4. */
+/* Name of a level: "default", "v3", "v4". */
 const char *idm_level_name(idm_level level);
 
-/* The highest level that this processor and this build have. */
+/* The highest level that this processor and this build support. */
 idm_level idm_level_highest(void);
 
-/* The level of an environment variable's text: the highest one for NULL or an empty text. IDM_USAGE
- * with the possible levels if there is no such level, or if this machine lacks it. */
+/* The level of a text, the value of the environment variable IDM_LEVEL; NULL or "" gives the
+ * highest level. IDM_USAGE, with a list of the levels, where there is no such level or this machine
+ * does not support it. */
 idm_status idm_level_parse(const char *opt_text, idm_level *ret_level, idm_error *opt_error);
 
-/* Choose the level by the environment variable IDM_LEVEL; the highest one where that is not valid.
- */
+/* Select the level by the environment variable IDM_LEVEL, or the highest one where its value is not
+ * valid. Returns the level. */
 idm_level idm_level_choose(void);
 
-/* The chosen level; 0 before the first kernel is called. */
+/* The selected level; 0 before the first call of a kernel. */
 extern _Atomic int idm_level_chosen;
 
 IDM_INLINE idm_level idm_level_now(void)
@@ -60,7 +62,7 @@ IDM_INLINE idm_level idm_level_now(void)
 #define IDM_LEVELS    1
 #define IDM_TARGET_V3 "avx2,fma,bmi,bmi2"
 #define IDM_TARGET_V4 IDM_TARGET_V3 ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
-/* `give` is `return`, or nothing for a function without a value. */
+/* `return_keyword` is `return`, or empty for a function without a value. */
 #define IDM_KERNEL_OF(storage, type, return_keyword, name, parameters, arguments)                  \
   IDM_INLINE type name##_body parameters;                                                          \
   __attribute__((target(IDM_TARGET_V4))) static type name##_v4 parameters                          \
@@ -99,10 +101,10 @@ IDM_INLINE idm_level idm_level_now(void)
 
 /* === vector ================================================================================= */
 
-/* Elementary functions without branches, so that loops over lanes vectorise on any compiler.
+/* Elementary functions without branches, so that loops over lanes vectorise with any compiler.
  *
- * Plain Taylor series on reduced ranges, accurate to about one unit in the last place. A library of
- * vector functions (libmvec) would need -ffast-math, which the certified bounds do not survive. */
+ * Taylor series on reduced ranges, with an error of about one unit in the last place. A vector
+ * library (libmvec) would need -ffast-math, which breaks certified bounds. */
 
 IDM_INLINE uint64_t idm_bits(double x)
 {
@@ -118,9 +120,8 @@ IDM_INLINE double idm_from_bits(uint64_t bits)
   return x;
 }
 
-/* Taylor series of a number, or of a lane of them (below), into p: first (e^t - 1)/t =
- * sum_k t^k / (k + 1)! for |t| <= 0.5, then (atanh(s)/s - 1)/s^2 by powers of t = s^2 for |s| <=
- * 0.25. */
+/* Taylor series p of a number t or of a lane of numbers: first (e^t - 1)/t = sum_k t^k / (k + 1)!
+ * for |t| <= 0.5, then (atanh(s)/s - 1)/s^2 in powers of t = s^2 for |s| <= 0.25. */
 #define IDM_EXPM1_SERIES(p, t)                                                                     \
   (p) = 1.0 / 6227020800.0 * (t) + 1.0 / 479001600.0;                                              \
   (p) = (p) * (t) + 1.0 / 39916800.0;                                                              \
@@ -156,11 +157,11 @@ IDM_INLINE double idm_expm1_ratio(double t)
   return p;
 }
 
-/* e^x for x <= 709; below -690 (about 1e-300) the result is 0, so that products with it never
- * become subnormal: those are a hundred times slower. */
+/* e^x for x <= 709. Below -690 (about 1e-300) the result is 0, since products with subnormal
+ * numbers are a hundred times slower. */
 IDM_INLINE double idm_vexp(double x)
 {
-  const double shifter = 0x1.8p52; /* adding it rounds to an integer that stands in the low bits */
+  const double shifter = 0x1.8p52; /* adding it rounds to an integer in the low bits */
   const double nonzero = x < -690 ? 0 : 1;
   x = x < -690 ? -690 : x;
   const double shifted = x * 0x1.71547652b82fep0 + shifter;
@@ -210,36 +211,37 @@ IDM_INLINE double idm_vlog1p(double x)
 /* log(x) for positive normal x. */
 IDM_INLINE double idm_vlog(double x)
 {
-  /* x = 2^n m with m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2), read the exponent. */
+  /* x = 2^n m with m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2) and read the exponent.
+   */
   const uint64_t bits = idm_bits(x);
   const uint64_t root_half = 0x3fe6a09e667f3bcdULL;
   const uint64_t shifted_bits = bits - root_half;
   const uint64_t n_bits = (shifted_bits >> 52) + ((shifted_bits >> 63) ? 0xfffffffffffff000ULL : 0);
   const double m = idm_from_bits(bits - (n_bits << 52));
-  /* n as a double: put it into the low bits of 1.5 * 2^52 and take that away. */
+  /* n as a double: insert it into the low bits of 1.5 * 2^52 and subtract 1.5 * 2^52. */
   const double n = idm_from_bits(idm_bits(0x1.8p52) + n_bits) - 0x1.8p52;
   return n * 0x1.62e42fefa39efp-1 + idm_vatanh2((m - 1) / (m + 1));
 }
 
-/* y[i] = log x[i] for positive normal numbers. */
+/* y[i] = log x[i] for positive normal numbers, i < count. */
 void idm_vector_log(size_t count, const double *x, double *y);
 
 /* --- eight numbers at once ------------------------------------------------------------------ */
 
-/* Compilers turn operations on it into as many instructions as the machine needs. Functions take
- * and return it by address: how it is passed by value differs between levels. */
+/* Compilers split operations on a lane into as many instructions as the machine needs. Functions
+ * take and return lanes by address: how lanes are passed by value differs between levels. */
 enum { IDM_LANE_WIDTH = 8 };
 typedef double idm_lane
     __attribute__((vector_size(IDM_LANE_WIDTH * sizeof(double)), aligned(sizeof(double))));
 typedef int64_t idm_lane_bits
     __attribute__((vector_size(IDM_LANE_WIDTH * sizeof(int64_t)), aligned(sizeof(int64_t))));
 
-/* a where the mask of a comparison is set, and b elsewhere. */
+/* a where the mask of a comparison is set, else b. */
 #define IDM_LANE_SELECT(mask, a, b)                                                                \
   ((idm_lane)(((idm_lane_bits)(mask) & (idm_lane_bits)(a)) |                                       \
               (~(idm_lane_bits)(mask) & (idm_lane_bits)(b))))
 
-/* x becomes idm_vexp(x). */
+/* x = idm_vexp(x) in each lane. */
 IDM_INLINE void idm_lane_exp(idm_lane *x)
 {
   const double shifter = 0x1.8p52;
@@ -255,7 +257,7 @@ IDM_INLINE void idm_lane_exp(idm_lane *x)
   *x = (idm_lane)(~low & bits);
 }
 
-/* x becomes idm_vlog(x). */
+/* x = idm_vlog(x) in each lane. */
 IDM_INLINE void idm_lane_log(idm_lane *x)
 {
   const int64_t root_half = 0x3fe6a09e667f3bcd, shifter = 0x4338000000000000;

@@ -1,4 +1,4 @@
-/* Work under way: see the header. */
+/* Describe and save work under way. */
 #include "idm/work.h"
 
 #include "base/door.h"

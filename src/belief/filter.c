@@ -1,4 +1,4 @@
-/* The Bayes filter, its derivative, and a sensor of limited capacity.
+/* The Bayes filter, its reverse-mode derivative, and a sensor of limited capacity.
  *
  * Contents: filter · filter slope · sensor */
 #include <math.h>
@@ -29,7 +29,8 @@ void idm_filter_emitter(const idm_action_model *action_model, const double *z, d
     idm_filter_predict(action_model->states, action_model->transition, z, emitter);
 }
 
-/* Logarithm of the emitter's weight after the update; -inf where it cannot be. */
+/* Logarithm of the unnormalised weight of an emitter after the update; -inf where it is impossible.
+ */
 static double distorted_log(const idm_action_model *action_model, const double *emitter, size_t x,
                             size_t s)
 {
@@ -39,7 +40,7 @@ static double distorted_log(const idm_action_model *action_model, const double *
          action_model->update.evidence * log(likelihood);
 }
 
-/* The weights of two emitters after the update: one logistic function of the log-odds. */
+/* Weights of two emitters after the update: a logistic function of the log-odds. */
 static void distort_pair(const idm_action_model *action_model, const double *emitter, size_t x,
                          double *weight)
 {
@@ -52,19 +53,20 @@ static void distort_pair(const idm_action_model *action_model, const double *emi
   const double odds = exp(action_model->update.prior * log(emitter[1] / emitter[0]) +
                           action_model->update.evidence * log(high / low));
   weight[0] = 1 / (1 + odds);
-  weight[1] = 1 / (1 + 1 / odds); /* what is small stays so, and is not lost as 1 - 1 */
+  weight[1] =
+      1 / (1 + 1 / odds); /* a small weight keeps its digits, which 1 - weight[0] would lose */
 }
 
-/* The belief after a bent update from what is possible; `posterior` may be the emitter, where that
- * is the state after. The filter has no scratch for an array of logarithms, so that idm_softmax has
- * no place here. */
+/* Belief after an update with weights for prior and evidence; `posterior` may be `emitter`, where
+ * the emitter is the state after the action. idm_softmax would need an array of logarithms, for
+ * which the filter has no scratch. */
 static void distort(const idm_action_model *action_model, const double *emitter, size_t x,
                     double *posterior)
 {
   const size_t k = action_model->states;
   double max_log = -INFINITY;
   double total = 0;
-  if (k == 2) { /* a fifth of the logarithms */
+  if (k == 2) { /* needs a fifth of the logarithms */
     double weight[2];
     distort_pair(action_model, emitter, x, weight);
     const double *t = action_model->transition;
@@ -150,18 +152,18 @@ double idm_filter_next_probability(const idm_sparse_rows *moves, size_t action, 
 
 /* === filter slope =========================================================================== */
 
-/* The derivative of one step of the filter in reverse.
+/* Reverse-mode derivative of one step of the filter.
  *
- * With E the distribution of the emitter (the prediction, or with `before` z itself), p = sum E
- * omega(x) and w proportional to E^a omega(x)^b, a = b = 1 by Bayes' rule, the belief after is w,
- * or with `before` what tau makes of it. */
+ * With E the distribution of the emitter (the prediction, or z itself where `before` is set), p =
+ * sum E omega(x) and w proportional to E^a omega(x)^b, a = b = 1 for Bayes' rule, the posterior
+ * belief is w, or where `before` is set the prediction of w by tau. */
 
 typedef struct step {
   double *emitter;    /* [state]: E */
   double *weight;     /* [state]: w */
-  double *derivative; /* [state]: by w, then by E */
+  double *derivative; /* [state]: with respect to w, then to E */
   double power[2];    /* a, b */
-  double log_size;    /* logarithm of what w was divided by */
+  double log_size;    /* logarithm of the normaliser of w */
 } step;
 
 size_t idm_filter_backward_scratch(size_t states)
@@ -174,7 +176,7 @@ static double likelihood_of(const idm_action_model *action_model, size_t e, size
   return action_model->emission[e * action_model->observations + x];
 }
 
-/* E and w, by Bayes' rule with one division. */
+/* Compute E and w; with one division for Bayes' rule. */
 static void recompute_step(const idm_action_model *action_model, const double *z, size_t x, step *s)
 {
   double total = 0;
@@ -197,8 +199,9 @@ static void recompute_step(const idm_action_model *action_model, const double *z
   s->log_size = log(total);
 }
 
-/* d w / d E or d omega, before w is made to sum to 1, at a place where the factor x has power[i]
- * and the other one power[!i]. What is 0 moves by Bayes' rule only: under other powers it stays. */
+/* d w / d E (i = 0) or d w / d omega (i = 1) before normalisation, where the factor x has power[i]
+ * and the other factor power[!i]. A factor of 0 has a derivative under Bayes' rule only; with other
+ * powers it remains 0. */
 static double factor_derivative(const step *s, size_t e, int i, double x, double other)
 {
   if (x > 0) return s->power[i] * s->weight[e] / x;
@@ -206,7 +209,7 @@ static double factor_derivative(const step *s, size_t e, int i, double x, double
   return exp(s->power[!i] * log(other) - s->log_size);
 }
 
-/* Slopes by w, less their mean under it: w sums to 1. */
+/* Derivatives with respect to w, less their mean under w, since w sums to 1. */
 static void derivative_by_weight(const idm_action_model *action_model, const double *after,
                                  double scale, const step *s)
 {
@@ -218,7 +221,7 @@ static void derivative_by_weight(const idm_action_model *action_model, const dou
   for (size_t e = 0; e < action_model->states; e++) s->derivative[e] -= mean;
 }
 
-/* By the powers themselves. */
+/* Derivatives with respect to the powers a and b. */
 static void derivative_by_power(const idm_action_model *action_model, size_t x, const step *s,
                                 const idm_filter_gradient *to)
 {
@@ -264,7 +267,7 @@ void idm_filter_backward(const idm_action_model *action_model, const double *z, 
 
 /* === sensor ================================================================================= */
 
-/* A sensor of limited capacity: see the header. */
+/* A sensor of limited capacity. */
 
 double idm_sensor_entropy(const idm_sensor *sensor, const double *z, size_t action, double *scratch)
 {

@@ -1,4 +1,4 @@
-/* The Bayes filter, its derivative, and a sensor of limited capacity.
+/* The Bayes filter, its reverse-mode derivative, and a sensor of limited capacity.
  *
  * Contents: filter · filter slope · sensor */
 #ifndef IDM_BELIEF_FILTER_H
@@ -11,17 +11,19 @@
 
 /* === filter ================================================================================= */
 
-/* The Bayes filter of one candidate model: prediction, and correction by what was seen.
+/* The Bayes filter of one candidate model: prediction and correction. See docs/method/control.md,
+ * 2.
  *
- * What is seen comes from the state after the action, or with `observation_from: before` from the
- * state acted in. Either way it comes from one state, the emitter: p(x) = sum_s emitter[s]
- * omega(x|u,s), where the emitter is distributed as the prediction or as z itself. */
+ * An observation depends on the state after the action, or with `observation_from: before` on the
+ * state acted in. This one state is called the emitter: p(x) = sum_s emitter[s] omega(x|u,s), where
+ * the distribution of the emitter is the prediction or z itself. */
 
-/* How a belief takes up what was seen (Grether 1980): the emitter's posterior is proportional to
- * its prior to one power times the likelihood to another, and what is 0 stays 0. Predictions are
- * those of probability theory all the same. */
+/* Weights of prior and evidence in the update of a belief (Grether 1980): the posterior of the
+ * emitter is proportional to its prior to the power `prior` times the likelihood to the power
+ * `evidence`; zeros remain 0. Predicted probabilities of observations are not changed by these
+ * weights. */
 typedef struct idm_update {
-  bool distorted; /* false: Bayes' rule, and nothing below counts */
+  bool distorted; /* false: Bayes' rule, and the powers have no effect */
   double prior;
   double evidence;
 } idm_update;
@@ -36,7 +38,7 @@ typedef struct idm_action_model {
   idm_update update;
 } idm_action_model;
 
-/* The environment's own, of an action; its dynamics are known. */
+/* The environment's model of an action; the setting must have matrices. */
 static inline idm_action_model idm_action_model_of(const idm_setting *setting, size_t action)
 {
   const idm_sizes n = idm_setting_sizes(setting);
@@ -50,29 +52,30 @@ static inline idm_action_model idm_action_model_of(const idm_setting *setting, s
 /* next[s'] = sum_s z_s tau(s'|s,u); transition is the action's matrix [s][s']. */
 void idm_filter_predict(size_t states, const double *transition, const double *z, double *next);
 
-/* The same by moves, and how likely one of the next states is. */
+/* The same with sparse transitions; and the probability of one next state. */
 void idm_filter_predict_sparse(const idm_sparse_rows *moves, size_t action, size_t states,
                                const double *z, double *next);
 double idm_filter_next_probability(const idm_sparse_rows *moves, size_t action, size_t states,
                                    const double *z, size_t next);
 
-/* How the emitter is distributed at z. */
+/* Distribution of the emitter at z, emitter[state]. */
 void idm_filter_emitter(const idm_action_model *action_model, const double *z, double *emitter);
 
-/* p(x), and posterior[s'] = p(s'|z,u,x), normalised where p(x) > 0 and left alone elsewhere. */
+/* Returns p(x). posterior[s'] = p(s'|z,u,x) where p(x) > 0, unchanged elsewhere. */
 double idm_filter_correct(const idm_action_model *action_model, const double *emitter, size_t x,
                           double *posterior);
 
-/* p(s'|z,u,x) times p(x) where the update is bent; returns p(x). */
+/* joint[s'] = p(s'|z,u,x) p(x) for an update with weights of prior and evidence; returns p(x). */
 double idm_filter_distorted_joint(const idm_action_model *action_model, const double *z, size_t x,
                                   double *joint);
 
-/* Two states: what takes z to p(s', x | z, u), joint[i] = z[0] from[0][i] + z[1] from[1][i]. */
+/* Two states: the linear map from z to p(s', x | z, u), joint[i] = z[0] from[0][i] + z[1]
+ * from[1][i]. */
 typedef struct idm_pair_matrix {
   double from[2][2];
 } idm_pair_matrix;
 
-/* `emission` is the column of what was seen, a stride of `observations` apart. */
+/* `emission` is the column of the observation, with a stride of `observations`. */
 static inline idm_pair_matrix idm_pair_matrix_of(const double *transition, const double *emission,
                                                  size_t observations, bool before)
 {
@@ -82,8 +85,8 @@ static inline idm_pair_matrix idm_pair_matrix_of(const double *transition, const
                             {transition[2] * (before ? high : low), transition[3] * high}}};
 }
 
-/* joint[s'] = p(s', x | z, u); returns their sum p(x). Where the update is bent, the belief after
- * times p(x). */
+/* joint[s'] = p(s', x | z, u); returns the sum p(x). With weights of prior and evidence, the
+ * posterior belief times p(x). */
 static inline double idm_filter_joint(const idm_action_model *action_model, const double *z,
                                       size_t x, double *joint)
 {
@@ -111,7 +114,7 @@ static inline double idm_filter_joint(const idm_action_model *action_model, cons
 
 /* --- derivatives, backwards ----------------------------------------------------------------- */
 
-/* sum_s' tau(s'|s,u) slope[s']. */
+/* sum_s' tau(s'|s,u) derivative[s']. */
 static inline double idm_filter_expect_next(const idm_action_model *action_model,
                                             const double *derivative, size_t s)
 {
@@ -121,21 +124,22 @@ static inline double idm_filter_expect_next(const idm_action_model *action_model
   return sum;
 }
 
-/* From slopes by the state after, [s'], to those by the emitter. */
+/* From derivatives with respect to the state after the action to those with respect to the emitter.
+ */
 static inline double idm_filter_by_emitter(const idm_action_model *action_model,
                                            const double *derivative, size_t s)
 {
   return action_model->before ? idm_filter_expect_next(action_model, derivative, s) : derivative[s];
 }
 
-/* From slopes by the emitter to those by the state acted in. */
+/* From derivatives with respect to the emitter to those with respect to the state acted in. */
 static inline double idm_filter_by_state(const idm_action_model *action_model,
                                          const double *derivative, size_t s)
 {
   return action_model->before ? derivative[s] : idm_filter_expect_next(action_model, derivative, s);
 }
 
-/* back[s] += factor sum_s' (slope[s'] - offset) d joint[s'] / d z_s, by Bayes' rule. */
+/* back[s] += factor sum_s' (derivative[s'] - offset) d joint[s'] / d z_s, by Bayes' rule. */
 static inline void idm_filter_joint_backward(const idm_action_model *action_model, size_t x,
                                              const double *derivative, double offset, double factor,
                                              double *back)
@@ -150,42 +154,43 @@ static inline void idm_filter_joint_backward(const idm_action_model *action_mode
 
 /* === filter slope =========================================================================== */
 
-/* The derivative of one step of the filter in reverse: of the belief after and of the probability
- * of what was seen, by everything that they are made of. */
+/* Reverse-mode derivative of one step of the filter: of the posterior belief and of the probability
+ * of the observation, with respect to prior belief, dynamics and weights. */
 
-/* Where derivatives are added; NULL: not wanted. Those by rows of the dynamics are determined up to
- * a number a row, since rows sum to 1. */
+/* Destinations that derivatives are added to; NULL: not computed. Derivatives with respect to rows
+ * of the dynamics are determined up to a constant per row, since rows sum to 1. */
 typedef struct idm_filter_gradient {
-  double *belief;     /* [state]: by z; a number common to all states is undetermined */
+  double *belief; /* [state]: with respect to z; determined up to a constant common to all states */
   double *transition; /* [state][next state] */
   double *emission;   /* [emitter][observation] */
-  double *prior;      /* one number each: by the powers of a bent update; at Bayes' rule by those */
-  double *evidence;   /* at 1 */
+  double *prior;      /* one number each: with respect to the weights of prior */
+  double *evidence;   /* and evidence; under Bayes' rule at weights of 1 */
 } idm_filter_gradient;
 
-/* Numbers of scratch that idm_filter_backward needs. */
+/* Length of the scratch of idm_filter_backward. */
 size_t idm_filter_backward_scratch(size_t states);
-/* One step at z after which x was seen, which is possible: f has the slopes after[s'] by the belief
- * that follows, times `scale`, and `seen` by p(x|z). */
+/* One step at z followed by the observation x, which must have p(x|z) > 0: adds scale * sum_s'
+ * after[s'] d posterior[s'] + by_probability * d p(x|z) to the destinations. */
 void idm_filter_backward(const idm_action_model *action_model, const double *z, size_t x,
                          const double *after, double scale, double by_probability,
                          const idm_filter_gradient *to, double *scratch);
 
 /* === sensor ================================================================================= */
 
-/* A sensor of limited capacity (rational inattention; Sims 2003).
+/* A sensor of limited capacity (rational inattention; Sims 2003). See docs/method/control.md, 11.
  *
- * The channel from what is emitted, X, to what is perceived passes X with probability a(z,u) =
- * min(1, C / H(X|z,u)) and else nothing: an erasure channel, whose mutual information is min(C, H).
- * Among all channels of that mutual information it attains the least expected logarithmic loss
- * about X, H - C (Courtade and Weissman 2014), and it reports nothing false. If nothing is
- * perceived, the belief is predicted by the transition alone.
+ * The channel from the emitted observation X to the perceived one passes X with probability a(z,u)
+ * = min(1, C / H(X|z,u)) and else passes nothing: an erasure channel, whose mutual information is
+ * min(C, H). Among all channels of that mutual information it has the least expected logarithmic
+ * loss about X, H - C (Courtade and Weissman 2014), and it reports nothing false. If nothing is
+ * perceived, the belief is the prediction of the transition alone.
  *
- * H is the entropy in nats of what the agent expects to see, its models mixed by their prior
- * weights: the channel is set before a model is preferred. */
+ * H is the entropy in nats of the agent's predicted observation, with its models mixed by their
+ * prior weights: the channel does not depend on a preferred model. */
 
 typedef struct idm_sensor {
-  double capacity; /* C, nats per step; inf: everything is seen, and nothing below counts */
+  double capacity; /* C, nats per step; inf: everything is perceived, and the fields below have no
+                      effect */
   idm_sizes sizes;
   size_t models;
   const double *transition;  /* [model][action][s][s'] */
@@ -199,7 +204,7 @@ static inline bool idm_sensor_is_limited(const idm_sensor *sensor)
   return isfinite(sensor->capacity);
 }
 
-/* Numbers of scratch that the functions below need. */
+/* Length of the scratch of the functions below. */
 static inline size_t idm_sensor_scratch(idm_sizes sizes)
 {
   return sizes.states + sizes.observations;
@@ -208,7 +213,7 @@ static inline size_t idm_sensor_scratch(idm_sizes sizes)
 /* H(X|z,u) in nats. */
 double idm_sensor_entropy(const idm_sensor *sensor, const double *z, size_t action,
                           double *scratch);
-/* a(z,u): the probability that what is emitted is perceived; 1 where the sensor is not limited, 0
+/* a(z,u): the probability that the observation is perceived; 1 where the sensor is not limited, 0
  * at a capacity of 0. */
 double idm_sensor_passes(const idm_sensor *sensor, const double *z, size_t action, double *scratch);
 

@@ -1,11 +1,11 @@
-/* The simplex lattice and its Freudenthal triangulation. */
+/* The simplex lattice and its Freudenthal triangulation (docs/method/control.md, 7). */
 #include "belief/lattice.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 
-/* C(n, k), SIZE_MAX where it (times k at most) does not fit. */
+/* Binomial coefficient C(n, k); SIZE_MAX where it, times at most k, overflows. */
 static size_t choose(size_t n, size_t k)
 {
   if (k > n) return 0;
@@ -27,7 +27,7 @@ size_t idm_lattice_count(size_t states, int resolution)
 int idm_lattice_max_resolution(size_t states, size_t points)
 {
   if (states == 1) return 1;
-  /* Doubling, then bisection: the count grows with r. */
+  /* Doubling, then bisection: the count increases with r. */
   int high = 1;
   while (idm_lattice_count(states, high) <= points && high < 1 << 28) high *= 2;
   int low = 0;
@@ -48,8 +48,8 @@ int idm_lattice_default(size_t states)
   return resolution > 0 ? resolution : 1;
 }
 
-/* rank[i][y]: with y_1 = r >= y_2 >= ... >= y_k, the points are numbered by
- * sum_{i >= 2} C(y_i + k - i, k - i + 1), the combinatorial number system. */
+/* rank[i][y]: with y_1 = r >= y_2 >= ... >= y_k, the index of a point is sum_{i >= 2} C(y_i + k -
+ * i, k - i + 1), the combinatorial number system. */
 static idm_status fill_ranks(idm_lattice *lattice, idm_error *opt_error)
 {
   const size_t k = lattice->states;
@@ -71,7 +71,8 @@ static void fill_beliefs(idm_lattice *lattice, size_t *y)
   for (size_t point = 0; point < lattice->points; point++) {
     double *z = lattice->belief + point * k;
     for (size_t i = 0; i < k; i++) z[i] = (double)(y[i] - y[i + 1]) / r;
-    /* Next: raise the last coordinate that may grow, drop those behind it to 0. */
+    /* Next sequence: increase the last coordinate that can be increased, and set those after it to
+     * 0. */
     size_t i = k - 1;
     while (i > 0 && y[i] == y[i - 1]) y[i--] = 0;
     if (i > 0) y[i]++;
@@ -132,7 +133,7 @@ static size_t locate_corners(const idm_lattice *lattice, const double *z, uint32
   return count;
 }
 
-/* Two states are a line: the general case without sorting. */
+/* Two states: the general case on a line, without sorting. */
 static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t *vertex,
                           double *weight)
 {
@@ -152,7 +153,7 @@ static size_t locate_pair(const idm_lattice *lattice, const double *z, uint32_t 
   return 2;
 }
 
-/* Three states are a plane: the general case without loops. */
+/* Three states: the general case in a plane, without loops. */
 static size_t locate_triple(const idm_lattice *lattice, const double *z, uint32_t *vertex,
                             double *weight)
 {
@@ -164,7 +165,8 @@ static size_t locate_triple(const idm_lattice *lattice, const double *z, uint32_
   const double fraction[] = {y[0] - base[0], y[1] - base[1]};
   const size_t *first = lattice->rank + width + base[0];
   const size_t *second = lattice->rank + 2 * width + base[1];
-  const bool second_first = fraction[1] > fraction[0]; /* the larger part steps up first */
+  const bool second_first =
+      fraction[1] > fraction[0]; /* the coordinate with the larger fraction steps first */
   const double high = second_first ? fraction[1] : fraction[0],
                low = second_first ? fraction[0] : fraction[1];
   size_t count = 0, index = first[0] + second[0];
@@ -181,7 +183,8 @@ static size_t locate_triple(const idm_lattice *lattice, const double *z, uint32_
   return count + 1;
 }
 
-/* Whole and broken parts of the coordinates y_1 .. y_k-1; returns the index of the whole ones. */
+/* Integer and fractional parts of the coordinates y_1 .. y_k-1; returns the index of the integer
+ * point. */
 static inline size_t floor_of(const idm_lattice *lattice, const double *z, double *base,
                               double *fraction)
 {
@@ -211,9 +214,9 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
   double *fraction = scratch + k;
   size_t order_count = 0;
   size_t index = floor_of(lattice, z, base, fraction);
-  /* Sort coordinates with a positive part by decreasing part; on ties the lower index first, which
-   * keeps the walk inside the simplex. `vertex` holds the order until it is overwritten from the
-   * front. */
+  /* Sort the coordinates with a positive fraction by decreasing fraction; ties by increasing index,
+   * which keeps the path inside the simplex. `vertex` contains the order until it is overwritten
+   * from the front. */
   for (size_t i = 1; i < k; i++) {
     if (!(fraction[i] > 0)) continue;
     size_t j = order_count++;
@@ -223,15 +226,15 @@ size_t idm_lattice_locate(const idm_lattice *lattice, const double *z, uint32_t 
     }
     vertex[j] = (uint32_t)i;
   }
-  /* Vertex 0 is the floor; each next one steps up one coordinate. Weights are differences of the
-   * parts. */
+  /* Vertex 0 is the integer point; each next vertex is one step up in one coordinate. Weights are
+   * differences of the fractions. */
   size_t count = 0;
   double upper_part = 1;
   for (size_t j = 0; j <= order_count; j++) {
     const size_t i = j < order_count ? vertex[j] : 0;
     const double next = j < order_count ? fraction[i] : 0;
     if (upper_part - next > 0) {
-      /* Slot `count` was read already: count <= j, and a slot is read at step j = its index. */
+      /* Slot `count` has been read: count <= j, and slot j is read at step j. */
       vertex[count] = (uint32_t)index;
       weight[count++] = upper_part - next;
     }
@@ -278,8 +281,9 @@ size_t idm_lattice_cell(const idm_lattice *lattice, const double *z, uint32_t *v
   double *base = scratch;
   double *fraction = scratch + k;
   size_t index = floor_of(lattice, z, base, fraction);
-  /* Every coordinate that can step up does, by decreasing part and then increasing index: where two
-   * coordinates share a base, the lower one has no smaller part, so the walk stays inside. */
+  /* Each coordinate below r steps up, by decreasing fraction, then by increasing index: of two
+   * coordinates with equal integer parts, the lower index has the larger or equal fraction, so that
+   * the path stays inside. */
   size_t count = 1;
   step[0] = 0;
   for (size_t i = 1; i < k; i++) {
@@ -310,7 +314,8 @@ void idm_lattice_gradient(const idm_lattice *lattice, size_t count, const uint32
     memcpy(derivative, at, k * sizeof *derivative);
     return;
   }
-  /* A step in y_i is worth the difference of its ends, and z_s adds r to every y_i with i <= s. */
+  /* The derivative along y_i is r times the difference of the ends of its step, and z_s adds r to
+   * every y_i with i <= s. */
   const double r = lattice->resolution;
   memset(derivative, 0, k * sizeof *derivative);
   for (size_t j = 1; j < count; j++) derivative[step[j]] = r * (at[j] - at[j - 1]);

@@ -1,4 +1,4 @@
-/* Building the successor operator. */
+/* Build the successor operator (docs/method/control.md, 8). */
 #include "belief/successor.h"
 
 #include <assert.h>
@@ -8,8 +8,7 @@
 #include "base/soft.h"
 #include "base/statistics.h"
 
-/* Two columns are proportional when, scaled to sum to 1, their entries differ by less than this,
- * relatively. */
+/* Largest relative difference of two columns, normalised to sum 1, that count as proportional. */
 static const double relative_tolerance = 1e-12;
 
 static bool same_row(const idm_action_model *w, size_t s, size_t t)
@@ -18,7 +17,7 @@ static bool same_row(const idm_action_model *w, size_t s, size_t t)
                 w->states * sizeof *w->transition) == 0;
 }
 
-/* Every state moves alike (a reset). */
+/* Whether the transition is the same from every state (a reset). */
 static bool is_reset(const idm_action_model *w)
 {
   for (size_t s = 1; s < w->states; s++)
@@ -26,7 +25,7 @@ static bool is_reset(const idm_action_model *w)
   return true;
 }
 
-/* Emissions of every state are alike. */
+/* Whether all states have the same emissions. */
 static bool is_uninformative(const idm_action_model *w)
 {
   for (size_t s = 1; s < w->states; s++)
@@ -38,7 +37,7 @@ static bool is_uninformative(const idm_action_model *w)
 
 /* --- observations that lead to the same belief ---------------------------------------------- */
 
-/* omega(x|s) as far as it counts: without weight, whether it is possible at all. */
+/* omega(x|s) as it enters the update: with weight 0, whether it is positive. */
 static double evidence(const idm_action_model *w, size_t s, size_t x)
 {
   const double seen = w->emission[s * w->observations + x];
@@ -61,8 +60,8 @@ static bool proportional_columns(const idm_action_model *w, size_t a, size_t b)
 }
 
 /* z'(a) - z'(b) is a sum over pairs of states of z_s z_t (omega_a(s) omega_b(t) - omega_a(t)
- * omega_b(s)) (tau_s - tau_t): it is 0 at every z exactly when no pair that moves unlike has unlike
- * products. */
+ * omega_b(s)) (tau_s - tau_t): it is 0 at every z exactly when no pair with different transitions
+ * has different products. */
 static bool same_successor(const idm_action_model *w, size_t a, size_t b)
 {
   for (size_t s = 0; s < w->states; s++)
@@ -90,7 +89,8 @@ void idm_observation_groups(const idm_action_model *w, int *group)
   }
 }
 
-/* Nothing perceived is a column of ones. */
+/* Whether an observation gives the prediction as posterior: a column that is constant, as of no
+ * observation. */
 static bool leaves_prediction(const idm_action_model *w, size_t x)
 {
   for (size_t s = 0; s < w->states; s++)
@@ -172,19 +172,19 @@ typedef struct builder {
   const idm_lattice *lattice;
   const idm_successor_request *request;
   idm_action_model action_model; /* of the block under construction */
-  size_t action;                 /* of it */
+  size_t action;                 /* of that block */
   int *group;                    /* [observations] */
-  int uninformative; /* of a limited sensor: the group that leads to the prediction; -1: none */
-  double pass_probability; /* a(z,u) at the point under construction */
-  double uninformative_p;  /* probability of that group, where it counts as one with nothing
-                              perceived */
+  int uninformative; /* of a limited sensor: the group whose posterior is the prediction; -1: none
+                      */
+  double pass_probability; /* a(z,u) at the current point */
+  double uninformative_p;  /* probability of that group, where it is merged with no observation */
   double *emitter;         /* [states] */
   double *posterior;       /* [states] */
   double *scratch;         /* [2 * states] */
-  double *expected;        /* of the sensor */
+  double *expected;        /* scratch of the sensor */
   uint32_t *vertex;        /* [states] */
   double *weight;          /* [states] */
-  /* The row being gathered: entries, and where each lattice point stands in it (+1; 0: absent). */
+  /* The current row: entries, and the index of each lattice point in it (+1; 0: absent). */
   uint32_t *column;
   double *value;
   size_t entries;
@@ -203,14 +203,14 @@ static void add_entry(builder *b, uint32_t column, double value)
   b->entry_index[column] = (uint32_t)b->entries;
 }
 
-/* Two states: a cell is two neighbours, and rows are kept as pairs. */
+/* Two states: a cell is two adjacent points, and rows are stored as pairs. */
 static bool uses_pairs(const idm_lattice *lattice)
 {
   return lattice->states == 2 && !lattice->corners;
 }
 
-/* One successor belief as a pair of neighbours; a belief on the last point is the upper one of its
- * pair. */
+/* Add one successor belief as a pair of adjacent points; a belief at the last point is the upper
+ * one of its pair. */
 static void add_pair(builder *b, double p, size_t vertices)
 {
   const bool at_end = b->vertex[0] == (uint32_t)b->lattice->resolution;
@@ -225,7 +225,7 @@ static double surprise_term(double p, double log_prior)
   return p > 0 ? -p * (log(p) - log_prior) : 0;
 }
 
-/* An MDP: the next state is seen. One that may follow enters with its probability. */
+/* An MDP: add a next state with its probability, if positive. Returns its surprise. */
 static double corner_entry(builder *b, size_t s, double p)
 {
   const size_t k = b->request->sizes.states;
@@ -252,7 +252,7 @@ static double corner_row(builder *b, size_t row)
   return surprise;
 }
 
-/* The posterior enters the row with a probability. */
+/* Add the posterior belief to the row, with probability p. */
 static void add_successor(builder *b, double p)
 {
   const size_t k = b->request->sizes.states;
@@ -266,7 +266,8 @@ static void add_successor(builder *b, double p)
   for (size_t v = 0; v < vertices; v++) add_entry(b, b->vertex[v], p * b->weight[v]);
 }
 
-/* One group of observations: its successor belief enters once, with the group's probability. */
+/* Add one group of observations: one successor belief, with the probability of the group. Returns
+ * its surprise. */
 static double group_row(builder *b, size_t leader)
 {
   const idm_sizes n = b->request->sizes;
@@ -291,7 +292,8 @@ static double group_row(builder *b, size_t leader)
   return 0;
 }
 
-/* Nothing is perceived: the belief is predicted by the transition alone. */
+/* Add the case that nothing is perceived, in which the belief is the prediction. Returns its
+ * surprise. */
 static double unperceived_row(builder *b, const double *z)
 {
   const idm_sizes n = b->request->sizes;
@@ -304,7 +306,7 @@ static double unperceived_row(builder *b, const double *z)
   return surprise_term(p + b->uninformative_p, log_prior);
 }
 
-/* Fill the builder's row for a point z; returns H_m(z,u). */
+/* Compute the row of lattice point `row`; returns H_m(z,u). */
 static double gather_row(builder *b, size_t row)
 {
   const idm_sizes n = b->request->sizes;
@@ -341,10 +343,11 @@ static idm_action_model world_of(const idm_successor_request *request, size_t u,
                             .update = request->update};
 }
 
-/* One row serves every belief: all lead to the same successors, as likely and as surprising.
- * Where the emitter is the state acted in, what a reset shows still tells of that state; merged it
- * leads to one belief for certain, unmerged its surprise differs from belief to belief. What a
- * limited sensor passes follows from what is expected under all models. */
+/* Whether one row is valid for every belief: all have the same successors with the same
+ * probabilities and surprises. Where the emitter is the state acted in, the observation after a
+ * reset depends on that state: with merged surprises it leads to one belief with probability 1;
+ * with separate surprises, its surprise depends on the belief. The probability that a limited
+ * sensor passes an observation depends on all models. */
 static bool is_constant(const idm_successor_request *request, size_t u, size_t m)
 {
   const idm_action_model w = world_of(request, u, m);
@@ -358,7 +361,7 @@ static bool is_constant(const idm_successor_request *request, size_t u, size_t m
   return true;
 }
 
-/* The longest row of an action. */
+/* Length of the longest row of an action. */
 static size_t max_row_length(const idm_sparse_rows *moves, size_t states, size_t u)
 {
   size_t longest_row = 0;
@@ -368,7 +371,8 @@ static size_t max_row_length(const idm_sparse_rows *moves, size_t states, size_t
   return longest_row;
 }
 
-/* Successors of a belief, at most: the groups, and what follows where nothing is perceived. */
+/* Upper bound of the number of successors of a belief: the groups, and the prediction where nothing
+ * is perceived. */
 static size_t successor_count(const idm_successor_request *request, const int *group)
 {
   size_t count = request->opt_sensor != NULL;
@@ -376,7 +380,7 @@ static size_t successor_count(const idm_successor_request *request, const int *g
   return count;
 }
 
-/* Entries that a row of an action can have at most; `group` is of beliefs between corners. */
+/* Upper bound of the entries of a row of an action; `group` is not used for corners. */
 static size_t max_row_entries(const idm_successor_request *request, size_t u, const int *group,
                               bool corners)
 {
@@ -401,8 +405,8 @@ static void *aligned(size_t count, size_t size)
   return aligned_alloc(IDM_ALIGNMENT, bytes ? bytes : IDM_ALIGNMENT);
 }
 
-/* Reserve for the widest rows there can be: pages that no slice reaches are never touched, so what
- * is used follows the rows as they are. */
+/* Reserve memory for the widest possible rows. Pages that no slice reaches are never touched, so
+ * that memory use depends on the actual rows. */
 static idm_status reserve_slices(idm_successor_block *block, size_t width, idm_error *opt_error)
 {
   const size_t entries = idm_times(block->slices * IDM_LANES, width);
@@ -411,7 +415,7 @@ static idm_status reserve_slices(idm_successor_block *block, size_t width, idm_e
   return block->column && block->value ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Lay a gathered row into its lane, widening the slice where needed. */
+/* Store the current row in its lane, and widen the slice where needed. */
 static void store_row(idm_successor_block *block, const builder *b, size_t slice, size_t lane)
 {
   const size_t begin = block->offset[slice];
@@ -428,7 +432,8 @@ static void store_row(idm_successor_block *block, const builder *b, size_t slice
   }
 }
 
-/* A row of pairs. Observations that cannot be seen from z leave empty pairs behind. */
+/* Store the current row in the paired format. Observations that are impossible at z leave empty
+ * pairs. */
 static void store_pairs(idm_successor_block *block, const builder *b, size_t row)
 {
   memcpy(block->column + row * block->pairs, b->column, b->entries * sizeof *b->column);
@@ -449,7 +454,7 @@ static idm_status build_block(builder *b, size_t model, idm_successor_block *blo
 {
   const bool corners = b->lattice->corners;
   const bool constant = !corners && is_constant(b->request, b->action, model);
-  /* Moves are given in place of matrices only where states are observed. */
+  /* Sparse transitions replace the matrices only where states are observed. */
   assert(corners || (b->action_model.transition && b->action_model.emission));
   if (!corners) idm_observation_groups(&b->action_model, b->group);
   b->uninformative =

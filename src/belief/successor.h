@@ -1,10 +1,11 @@
-/* The successor operator: where each belief goes under (action, model), how surprising that is, and
- * how certain it is there.
+/* The successor operator: for each belief, action and model, the distribution of the next belief,
+ * its surprise and its expected certainty (docs/method/control.md, 3 and 8).
  *
- * One sparse matrix a (tau, omega): row (u, m, z) holds p_m(x|z,u) times the interpolation weights
- * of z_m'(z,u,x). It depends on tau and omega only, so one build serves every other parameter. With
- * a limited sensor it depends on the capacity and on the weights of the models too: what may be
- * seen has the factor a(z,u), and the prediction follows with 1 - a(z,u). */
+ * One sparse matrix per (tau, omega): row (u, m, z) contains p_m(x|z,u) times the interpolation
+ * weights of z_m'(z,u,x). It depends on tau and omega only, so that it is built once for all values
+ * of the other parameters. With a limited sensor it also depends on the capacity and on the weights
+ * of the models: observations have the factor a(z,u), and the prediction has probability 1 -
+ * a(z,u). */
 #ifndef IDM_BELIEF_SUCCESSOR_H
 #define IDM_BELIEF_SUCCESSOR_H
 
@@ -20,13 +21,13 @@
 
 /* Rows of one (action, model), in one of two formats.
  *
- * Sliced (any number of states): slices of IDM_LANES rows; slice i holds entries offset[i] ..
- * offset[i+1], entry j of lane l at offset[i] + j*IDM_LANES + l. Missing entries are (column 0,
- * value 0). Paired (two states, where a cell is two neighbours): entry j of a row is at row*pairs +
- * j, stands for the points column and column + 1, and has two values. One load then fetches both
- * neighbours. */
+ * Sliced (any number of states): slices of IDM_LANES rows; slice i has the entries offset[i] ..
+ * offset[i+1] - 1, entry j of lane l at offset[i] + j*IDM_LANES + l. Missing entries are (column 0,
+ * value 0). Paired (two states, where a cell is two adjacent points): entry j of a row is at
+ * row*pairs + j, refers to the points column and column + 1, and has two values. One load then
+ * reads both points. */
 typedef struct idm_successor_block {
-  size_t pairs; /* entries a row in the paired format; 0: sliced */
+  size_t pairs; /* entries per row in the paired format; 0: sliced */
   size_t rows;  /* points; 1 where every belief has the same successors; 0 for a terminal action */
   size_t slices;
   size_t *offset; /* [slices + 1] */
@@ -40,54 +41,55 @@ typedef struct idm_successor_block {
 typedef struct idm_successors {
   size_t actions;
   size_t models;
-  size_t slices;              /* slices of the points */
+  size_t slices;              /* number of slices of all points */
   idm_successor_block *block; /* [action][model] */
 } idm_successors;
 
-/* When a belief is certain of its likeliest state: above a threshold, or over a width around it
- * ever more. */
+/* Certainty of a belief in its likeliest state: a threshold on its probability, or a linear ramp of
+ * a given width around it. */
 typedef struct idm_certainty {
   double threshold;
-  double width; /* 0: at once */
+  double width; /* 0: a step at the threshold */
 } idm_certainty;
 
-/* What the operator is made of. */
+/* Inputs of the operator. */
 typedef struct idm_successor_request {
   idm_sizes sizes;
   size_t models;
   const double *transition;          /* [model][action][s][s'] */
   const double *emission;            /* [model][action][emitter][x] */
   bool before;                       /* the emitter is the state acted in */
-  const idm_sparse_rows *opt_sparse; /* in place of both, where states are observed */
-  idm_update update;                 /* how beliefs take up what is seen */
-  const idm_sensor *opt_sensor; /* a limited one, of the same dynamics; NULL: everything is seen */
-  const bool *terminal;         /* [action] */
-  const double *belief_prior;   /* Dirichlet concentrations [s], of observed states weights; NULL:
-                                   a constant 1 */
-  bool merge_surprise;          /* observations with the same successor belief count as one */
+  const idm_sparse_rows *opt_sparse; /* replaces both where states are observed; else NULL */
+  idm_update update;                 /* weights of prior and evidence in the update */
+  const idm_sensor
+      *opt_sensor;      /* limited sensor with the same dynamics; NULL: everything is perceived */
+  const bool *terminal; /* [action] */
+  const double *belief_prior; /* Dirichlet concentrations [s]; of observed states, weights; NULL: a
+                                 constant 1 */
+  bool merge_surprise;        /* observations with the same successor belief have one surprise */
   idm_certainty certainty;
 } idm_successor_request;
 
-/* Bytes that the operator may take for `points` points: an upper bound, exact up to merged entries.
- */
+/* Upper bound of the operator's memory in bytes for `points` points, exact up to merged entries;
+ * INFINITY where memory runs out. */
 double idm_successors_bytes(const idm_successor_request *request, size_t points, bool corners);
 idm_status idm_successors_create(const idm_lattice *lattice, const idm_successor_request *request,
                                  idm_successors **ret_successors, idm_error *opt_error);
 void idm_successors_destroy(idm_successors *successors);
 
-/* Groups of observations that lead to the same belief at every z: group[x] is the first observation
- * of x's group, -1 where x never occurs. They do so when their emission columns are proportional;
- * where the emitter is the state acted in, proportional between states that move unlike; and where
- * evidence has no weight, when they can come from the same states. */
+/* Groups of observations with the same successor belief at every z: group[x] is the first
+ * observation of x's group, -1 where x is impossible. Observations are in one group where their
+ * emission columns are proportional; where the emitter is the state acted in, proportional between
+ * states with different transitions; and where evidence has weight 0, where they are possible in
+ * the same states. */
 void idm_observation_groups(const idm_action_model *action_model, int *group);
-/* The first observation that leads at every z to the belief that is predicted without any; -1:
- * there is none. */
+/* The first observation whose posterior equals the prediction at every z; -1: there is none. */
 int idm_observation_uninformative(const idm_action_model *action_model, const int *group);
-/* The belief that a group of observations leads to, from the first of them that can be seen: false,
- * and the posterior left alone, where none can. */
+/* Posterior belief of a group of observations, computed from its first possible member. Returns
+ * false, with `posterior` unchanged, where none is possible. */
 bool idm_group_correct(const idm_action_model *action_model, const int *group, size_t leader,
                        const double *emitter, double *posterior);
-/* How certain a belief is, from 0 to 1, and the derivative of that by the probability of its
+/* Certainty of a belief, from 0 to 1, and its derivative with respect to the probability of its
  * likeliest state. */
 typedef struct idm_certainty_degree {
   double share;
@@ -103,27 +105,28 @@ IDM_INLINE idm_certainty_degree idm_belief_certainty(idm_certainty certainty, si
     if (z[s] > z[is.state]) is.state = s;
   const double excess = z[is.state] - certainty.threshold;
   if (!(2 * fabs(excess) < certainty.width)) {
-    is.share = excess > IDM_TIE; /* on the threshold it is not, however its numbers were rounded */
+    is.share =
+        excess > IDM_TIE; /* at the threshold the belief is not certain, whatever the rounding */
     return is;
   }
   is.derivative = 1 / certainty.width;
   is.share = 0.5 + excess * is.derivative;
   return is;
 }
-/* log of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which keeps corners finite; 0 without a
- * prior. */
+/* Logarithm of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which is finite at corners; 0
+ * without a prior. */
 double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
                             const double *z);
-/* slope[state] += factor times the derivative of that by the concentrations. */
+/* derivative[state] += factor times the derivative of that with respect to the concentrations. */
 void idm_belief_prior_gradient(size_t states, const double *concentration, int resolution,
                                const double *z, double factor, double *derivative);
-/* The same where states are observed: log of the share of a state among weights, and its derivative
- * by the weights. */
+/* The same where states are observed: logarithm of the share of a state's weight, and its
+ * derivative with respect to the weights. */
 double idm_state_prior_log(size_t states, const double *opt_weight, size_t state);
 void idm_state_prior_gradient(size_t states, const double *weight, size_t state, double factor,
                               double *derivative);
 
-/* Two neighbouring numbers. */
+/* Two adjacent numbers. */
 typedef double idm_pair __attribute__((vector_size(16)));
 
 IDM_INLINE idm_pair idm_load_pair(const double *at)
@@ -133,7 +136,7 @@ IDM_INLINE idm_pair idm_load_pair(const double *at)
   return pair;
 }
 
-/* One row in the paired format. */
+/* Product of one row in the paired format with v. */
 IDM_INLINE double idm_successor_paired(const idm_successor_block *block, size_t pairs, size_t row,
                                        const double *v)
 {
@@ -152,7 +155,7 @@ IDM_INLINE void idm_successor_expect(const idm_successor_block *block, size_t sl
   const size_t first = slice * IDM_LANES;
   if (block->pairs) {
     const size_t lanes = block->rows - first < IDM_LANES ? block->rows - first : IDM_LANES;
-    if (block->pairs == 2) /* a binary test: the compiler unrolls it */
+    if (block->pairs == 2) /* a binary test: the constant lets the compiler unroll the loop */
       for (size_t l = 0; l < lanes; l++) out[l] = idm_successor_paired(block, 2, first + l, v);
     else
       for (size_t l = 0; l < lanes; l++)
@@ -170,7 +173,7 @@ IDM_INLINE void idm_successor_expect(const idm_successor_block *block, size_t sl
   for (int l = 0; l < IDM_LANES; l++) out[l] = sum[l];
 }
 
-/* The same for one row. */
+/* Product of one row with v. */
 double idm_successor_row(const idm_successor_block *block, size_t row, const double *v);
 /* to[column] += scale * value over one row: the transposed product. */
 void idm_successor_scatter(const idm_successor_block *block, size_t row, double scale, double *to);

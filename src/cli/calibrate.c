@@ -1,4 +1,4 @@
-/* What recover and sbc share: the campaign, and its options. */
+/* Options and execution of calibration studies, shared by recover and sbc. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,21 +7,22 @@
 #include "cli/common.h"
 #include "cli/terminal.h"
 
-/* A campaign draws one vector per log from the prior, which is neither a population nor people. */
+/* A study draws one vector per log from the prior, so runs of a population or of people are
+ * refused. */
 static idm_status check_no_people(cli_call *call, const cli_input *run)
 {
   if (!run->posterior->series_count) return IDM_OK;
   return idm_fail(
       &call->error, IDM_USAGE,
-      "the run is of people (%s), and %s draws one vector per log: it recovers neither population "
-      "nor people. Expected a run of one vector for all, or the problem with -n, the number of "
-      "trajectories per person; to examine the hierarchy, simulate people with known numbers "
-      "(`idm simulate --set`), and fit their log with the same options",
+      "the run is of people (%s), and %s draws one parameter vector per log: it recovers neither "
+      "population nor people. Expected a run with a single parameter vector, or the problem with "
+      "-n, the number of trajectories per person; to examine the hierarchy, simulate people with "
+      "known parameters (`idm simulate --set`), and fit their log with the same options",
       run->request->by[0] ? "--by" : "--each", call->command->name);
 }
 
-/* The settings that a run was fitted with, and options over them; where no number of trajectories
- * is asked for, the design of its log. */
+/* Settings of the run, replaced by the options given; without a number of trajectories, the design
+ * of its log. */
 static idm_status take_run_design(cli_call *call, cli_input *run, idm_data **ret_like)
 {
   idm_calibration_settings *settings = &call->settings.calibration;
@@ -63,7 +64,7 @@ idm_status cli_calibrate(cli_call *call,
     status = idm_problem_set_free(input.problem, free_blocks, &call->error);
   if (status == IDM_OK) {
     status = idm_calibration_create(input.problem, settings, &c, &call->error);
-    /* The file was sound: what is wrong now came from the command line. */
+    /* The file is valid, so this error is due to an option. */
     if (status == IDM_INPUT && free_blocks) status = IDM_USAGE;
   }
   if (status == IDM_OK) {
@@ -96,7 +97,7 @@ const cli_option cli_calibration_options[] = {
      .letter = 'o',
      .kind = CLI_TEXT,
      .value = "FOLDER",
-     .help = "folder for the results; the same command goes on where it stopped"},
+     .help = "folder for the results; after an interruption the same command continues"},
     CLI_SET_OPTION,
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,

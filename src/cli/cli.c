@@ -1,4 +1,4 @@
-/* The command line: options, tables and help.
+/* Command line: option parsing, tables, CSV output and help.
  *
  * Contents: options · table · csv · help */
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 /* === options ================================================================================ */
 
-/* Parsing by the option table. */
+/* Parsing, driven by the option table. */
 
 const idm_key *cli_key(const cli_command *command, const cli_option *option)
 {
@@ -35,7 +35,7 @@ bool cli_option_at(const cli_command *command, size_t index, cli_option *option)
   return option->name;
 }
 
-/* Its place in the table; that of the end where the command has no such option. */
+/* Index in the option table; index of the terminating entry if the command has no such option. */
 static int option_index(const cli_command *command, const char *name)
 {
   int i = 0;
@@ -185,7 +185,7 @@ void cli_take_keys(const cli_call *call, void *fields)
 
 /* === table ================================================================================== */
 
-/* Cells and rows of tables. */
+/* Table cells and rows. */
 
 int cli_width(const char *text)
 {
@@ -255,7 +255,7 @@ void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagno
 
 /* === csv ==================================================================================== */
 
-/* Tables that commands write: see the header. */
+/* CSV output of commands. */
 
 idm_status cli_write_csv(cli_call *call, const char *path, cli_csv_writer writer,
                          const void *content)
@@ -276,7 +276,7 @@ idm_status cli_write_csv(cli_call *call, const char *path, cli_csv_writer writer
 
 /* === help =================================================================================== */
 
-/* Help and man pages, from the option table. */
+/* Help and man pages, generated from the option table. */
 
 const cli_command *cli_find(const cli_command *const *commands, const char *name)
 {
@@ -285,7 +285,7 @@ const cli_command *cli_find(const cli_command *const *commands, const char *name
   return NULL;
 }
 
-/* "-n, --number N" into text. */
+/* Write "-n, --number N" into text. */
 static void option_form(const cli_option *option, char *text, size_t size)
 {
   char letter[8] = "";
@@ -294,7 +294,7 @@ static void option_form(const cli_option *option, char *text, size_t size)
            option->value ? option->value : "");
 }
 
-/* The default of an option as text; NULL where there is none. */
+/* Default of an option as text; NULL if there is none. */
 static const char *default_text(const cli_command *command, const cli_option *option, char *buffer,
                                 size_t size)
 {
@@ -324,18 +324,24 @@ void cli_print_help(FILE *out, const cli_command *command)
 
 void cli_print_overview(FILE *out, const cli_command *const *commands)
 {
-  fprintf(out, "idm %s: from a log of decisions, how people decide.\n\nCommands:\n", idm_version());
+  fprintf(out,
+          "idm %s: infers from logs of decisions how people decide.\n"
+          "\n"
+          "Commands:\n",
+          idm_version());
   for (size_t i = 0; commands[i]; i++) {
     char form[80];
     snprintf(form, sizeof form, "%s %s", commands[i]->name, commands[i]->arguments);
     fprintf(out, "  %-28s %s\n", form, commands[i]->summary);
   }
-  fprintf(out, "\n`idm help COMMAND` tells more. PROBLEM is a YAML file, a .POMDP file, or "
-               "example:NAME.\nExit codes: 0 done, 1 not to be trusted, 2 usage, 3 bad input file, "
-               "4 numerical failure, 5 system.\n");
+  fprintf(out, "\n"
+               "`idm help COMMAND` describes a command. PROBLEM is a YAML file, a .POMDP file, or "
+               "example:NAME.\n"
+               "Exit codes: 0 done, 1 not to be trusted, 2 usage, 3 bad input file, 4 numerical "
+               "failure, 5 system.\n");
 }
 
-/* Text for roff: a dot or quote at the head of a line and every backslash and hyphen need care. */
+/* Escape text for roff: dots and quotes at the start of a line, all backslashes and hyphens. */
 static void print_roff(FILE *out, const char *text)
 {
   bool head = true;
@@ -362,7 +368,7 @@ static void man_head(FILE *out, const char *title, const char *name, const char 
 
 static void man_overview(FILE *out, const cli_command *const *commands)
 {
-  man_head(out, "IDM", "idm", "how people decide, from a log of decisions");
+  man_head(out, "IDM", "idm", "infer from logs of decisions how people decide");
   fputs(".B idm\n.I COMMAND\n[options]\n.SH COMMANDS\n", out);
   for (size_t i = 0; commands[i]; i++) {
     fprintf(out, ".TP\n.B %s %s\n", commands[i]->name, commands[i]->arguments);

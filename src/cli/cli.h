@@ -1,4 +1,4 @@
-/* The command line: options, help, tables and the registry of commands.
+/* Command line: options, tables, CSV output, help and the registry of commands.
  *
  * Contents: cli · options · table · csv · commands · help */
 #ifndef IDM_CLI_CLI_H
@@ -13,29 +13,29 @@
 
 /* === cli ==================================================================================== */
 
-/* The command line: one option table drives parsing, help and man pages. */
+/* One option table per command drives parsing, help and man pages. */
 
 typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_INTEGER, CLI_LIST, CLI_KEY } cli_kind;
 
-/* One option. A list may be given several times. A key is a field of the command's settings: all
- * but its name follows from the key of that name ('_' for '-'). */
+/* An option. A list may be given several times. A key is a field of the command's settings:
+ * everything but its name is taken from the key of that name (with '_' for '-'). */
 typedef struct cli_option {
   const char *name;
   char letter; /* 0: none */
   cli_kind kind;
-  const char *value;         /* name of its value in help; NULL for a flag */
+  const char *value;         /* placeholder of its value in help; NULL for a flag */
   const char *default_value; /* default, as text; NULL: none */
   double low;                /* legal range of an integer */
   double high;
   const char *help;
-  bool problem; /* changes the problem */
+  bool problem; /* it changes the problem */
 } cli_option;
 
 enum { CLI_MAX_OPTIONS = 40, CLI_ANY_NUMBER = INT_MAX };
 
 typedef struct cli_call cli_call;
 
-/* Settings that options are fields of. */
+/* Settings structs whose fields are options. */
 typedef union cli_settings {
   idm_request request;
   idm_calibration_settings calibration;
@@ -51,24 +51,24 @@ typedef struct cli_command {
   const char *description;
   const cli_option *options; /* ends with a NULL name */
   idm_status (*run)(cli_call *call);
-  const idm_key *(*keys)(void); /* of its settings; NULL where it has none */
+  const idm_key *(*keys)(void); /* keys of its settings; NULL if it has none */
   void (*defaults)(cli_settings *settings);
 } cli_command;
 
 /* A parsed call. */
 struct cli_call {
-  const cli_command *const *commands; /* all there are */
+  const cli_command *const *commands; /* all commands */
   const cli_command *command;
   int arguments;
   const char **argument;
-  size_t counts[CLI_MAX_OPTIONS];       /* how often each option was given */
+  size_t counts[CLI_MAX_OPTIONS];       /* occurrences of each option */
   const char **values[CLI_MAX_OPTIONS]; /* [option][occurrence] */
-  cli_settings settings;                /* defaults, and options over them */
+  cli_settings settings;                /* defaults, replaced by the options given */
   idm_notes notes;
   idm_error error;
 };
 
-/* Options that several commands take. */
+/* Options shared by several commands. */
 #define CLI_SET_OPTION                                                                             \
   {                                                                                                \
     .name = "set", .kind = CLI_LIST, .value = "KEY=VALUE", .problem = true,                        \
@@ -78,8 +78,9 @@ struct cli_call {
 #define CLI_WHERE_OPTION                                                                           \
   {                                                                                                \
     .name = "where", .kind = CLI_LIST, .value = "PREDICATE", .problem = true,                      \
-    .help = "read only rows that meet it: COLUMN=VALUE, or != < <= > >=; several values that one " \
-            "column is to equal are alternatives, else all must hold; a missing cell meets none"   \
+    .help = "read only rows that satisfy it: COLUMN=VALUE, or != < <= > >=; several values for "   \
+            "one column with = are alternatives, all other predicates must hold; a missing cell "  \
+            "satisfies none"                                                                       \
   }
 #define CLI_RUN_OPTION                                                                             \
   {                                                                                                \
@@ -105,24 +106,23 @@ struct cli_call {
 #define CLI_PROBLEM_OPTION                                                                         \
   {                                                                                                \
     .name = "problem", .kind = CLI_TEXT, .value = "OTHER.yaml",                                    \
-    .help = "of a RUN: act in the environment of this problem (dynamics, start, endings, "         \
-            "horizon), with the numbers that the run inferred or held; states and actions are "    \
-            "the same"                                                                             \
+    .help = "for a RUN: use the environment of this problem (dynamics, start, endings, horizon) "  \
+            "with the parameters of the run; states and actions must be the same"                  \
   }
 #define CLI_PLUGIN_OPTION                                                                          \
   {                                                                                                \
     .name = "plugin", .kind = CLI_LIST, .value = "FILE.so",                                        \
-    .help = "load a plug-in with a planner or an inverse planner of its own"                       \
+    .help = "load a plug-in with a planner or an inverse planner"                                  \
   }
 #define CLI_BATCH_OPTIONS                                                                          \
   {.name = "batch",                                                                                \
    .kind = CLI_TEXT,                                                                               \
    .value = "LOG",                                                                                 \
-   .help = "of q-learning and soft-q-learning: learn from the transitions of this log, gone "      \
-           "through again and again, in place of acting in the environment"},                      \
+   .help = "for q-learning and soft-q-learning: learn from the transitions of this log, in "       \
+           "repeated passes, instead of acting in the environment"},                               \
   {                                                                                                \
     .name = "rewards", .kind = CLI_FLAG,                                                           \
-    .help = "with --batch: what is paid are the log's rewards, in place of the utilities"          \
+    .help = "with --batch: use the rewards of the log instead of the utilities"                    \
   }
 #define CLI_JSON_OPTION                                                                            \
   {                                                                                                \
@@ -130,13 +130,13 @@ struct cli_call {
   }
 #define CLI_PLAIN_OPTION                                                                           \
   {                                                                                                \
-    .name = "plain", .kind = CLI_FLAG, .help = "no small drawings on a terminal"                   \
+    .name = "plain", .kind = CLI_FLAG, .help = "no text graphics on a terminal"                    \
   }
 #define CLI_SAFE_OPTION                                                                            \
   {                                                                                                \
     .name = "spreadsheet-safe", .kind = CLI_FLAG,                                                  \
-    .help = "put an apostrophe before cells of CSV that a spreadsheet would take for a formula "   \
-            "(= + - @); numbers stay"                                                              \
+    .help = "put an apostrophe before CSV cells that a spreadsheet would interpret as a formula "  \
+            "(= + - @); numbers are unchanged"                                                     \
   }
 #define CLI_OUTPUT_OPTION(what)                                                                    \
   {                                                                                                \
@@ -150,47 +150,48 @@ struct cli_call {
 
 /* === options ================================================================================ */
 
-/* Options of a call: parsed, and asked for. */
+/* Parsing and lookup of options. */
 
-/* Option i of a command, complete; false past the last. */
+/* Option number `index` of a command, completed from its key; false past the last. */
 bool cli_option_at(const cli_command *command, size_t index, cli_option *option);
-/* The key of an option; NULL where it is none. */
+/* Key of an option; NULL if it is not a key. */
 const idm_key *cli_key(const cli_command *command, const cli_option *option);
 idm_status cli_parse(cli_call *call, const cli_command *command, int count, char **words);
 void cli_call_free(cli_call *call);
 bool cli_given(const cli_call *call, const char *option);
-/* Text of an option: as given, or its default, or NULL. */
+/* Value of an option as text: as given, else its default, else NULL. */
 const char *cli_text(const cli_call *call, const char *option);
 long cli_integer(const cli_call *call, const char *option);
 size_t cli_list(const cli_call *call, const char *option, const char *const **ret_values);
-/* Put the keys that were given into settings that came from elsewhere. */
+/* Copy the keys that were given to settings from another source. */
 void cli_take_keys(const cli_call *call, void *fields);
 
 /* === table ================================================================================== */
 
-/* Cells by the columns of a terminal, not by bytes. */
+/* Table cells, measured in terminal columns, not bytes. */
 
 int cli_width(const char *text);
-/* A text at the left or the right of `width` columns, or running over; cut: never. */
+/* Print a text left- or right-aligned in `width` columns; longer texts overflow, except with
+ * cli_print_truncated. */
 void cli_print_left(FILE *out, int width, const char *text);
 void cli_print_right(FILE *out, int width, const char *text);
 void cli_print_truncated(FILE *out, int width, const char *text);
-/* The ends of an interval in two columns of 10; where both are NaN, "depends on dynamics". */
+/* Print the ends of an interval in two columns of 10; "depends on dynamics" if both are NaN. */
 void cli_print_interval_ends(FILE *out, double low, double high);
-/* A number; NaN as a dash. */
+/* Print a number; NaN as a dash. */
 void cli_print_cell(FILE *out, int width, int digits, double value);
-/* A row of a table of quantities, `width` columns for the name. */
+/* Print the heading or a row of a table of quantities, with `width` columns for the name. */
 void cli_print_quantity_heading(FILE *out, int width, const char *last);
 void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,
                         const char *last);
 
 /* === csv ==================================================================================== */
 
-/* Tables that commands write, with --spreadsheet-safe. */
+/* CSV output, with --spreadsheet-safe. */
 
-/* Writes a table to a path. */
+/* Function that writes a table to a path. */
 typedef idm_status (*cli_csv_writer)(const void *content, const char *path, idm_error *error);
-/* Call it for the path; with --spreadsheet-safe by way of a private file, which
+/* Call the writer for the path. With --spreadsheet-safe it writes to a temporary file, which
  * idm_csv_escape_formulas copies to the path. */
 idm_status cli_write_csv(cli_call *call, const char *path, cli_csv_writer writer,
                          const void *content);
@@ -203,12 +204,12 @@ extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* === help =================================================================================== */
 
-/* Help and man pages, from the table of options. */
+/* Help and man pages, generated from the option table. */
 
 void cli_print_help(FILE *out, const cli_command *command);
-/* Commands are a list that ends with NULL. */
+/* `commands` ends with NULL. */
 void cli_print_overview(FILE *out, const cli_command *const *commands);
-/* A man page of one command, or where it is NULL of all. */
+/* Print the man page of a command, or of the program if opt_command is NULL. */
 void cli_print_man(FILE *out, const cli_command *const *commands, const cli_command *opt_command);
 const cli_command *cli_find(const cli_command *const *commands, const char *name);
 

@@ -1,4 +1,4 @@
-/* idm audit: groups of people, compared. */
+/* idm audit: comparison of groups. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-/* Whose dynamics: a word, or a run of `idm learn --draws`. */
+/* --dynamics: a keyword, or a run of `idm learn --draws`. */
 static idm_status take_dynamics(cli_call *call, idm_audit_request *r)
 {
   const char *dynamics_option = cli_text(call, "dynamics");
@@ -32,7 +32,7 @@ static idm_status take_dynamics(cli_call *call, idm_audit_request *r)
   return idm_request_hash_dynamics(request, &call->error);
 }
 
-/* Options that are keys of the audit's own. What is given replaces what a config.yaml said. */
+/* Options that are specific to audits; they replace the values of a config.yaml. */
 static idm_status take_groups(cli_call *call, idm_audit_request *r)
 {
   const char *const *group;
@@ -63,7 +63,7 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_audit_r
     status = idm_problem_set_free(problem, free_blocks, &call->error);
   if (status != IDM_OK) return status;
   status = idm_request_check(problem, &r->request, &call->error);
-  /* The file was sound: what is wrong now came from the command line. */
+  /* The file is valid, so this error is due to an option. */
   return status == IDM_INPUT && free_blocks ? IDM_USAGE : status;
 }
 
@@ -91,17 +91,16 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_au
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
 
-/* The request of an audit that goes on. */
+/* Request of an audit that is resumed. */
 static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
                                  idm_audit_request *r)
 {
   idm_status status = cli_check_unchanged(call, run);
   if (status == IDM_OK && call->arguments)
-    status =
-        idm_fail(&call->error, IDM_USAGE,
-                 "--resume goes on with the problem and the log in %s/config.yaml; expected no "
-                 "other",
-                 run);
+    status = idm_fail(
+        &call->error, IDM_USAGE,
+        "--resume continues with the problem and the log in %s/config.yaml; expected no other",
+        run);
   if (status == IDM_OK && !idm_run_is(run))
     status = idm_fail(&call->error, IDM_USAGE, "there is no run at '%s' to resume", run);
   return status == IDM_OK
@@ -127,7 +126,7 @@ static int name_width(const idm_audit *a)
   return width < 40 ? width : 40;
 }
 
-/* Where the intervals of all groups lie. */
+/* Smallest range that contains the intervals of all groups. */
 static cli_span interval_range(const idm_audit *a, size_t j)
 {
   cli_span range = {.low = INFINITY, .high = -INFINITY};
@@ -199,7 +198,7 @@ static void print_sd_row(const char *where, const idm_audit_quantity *n, const c
            n->high, end);
 }
 
-/* How agents vary around their group, in one line, or one a group. */
+/* Variation of agents around their group: one line, or one line per group. */
 static void print_within(const idm_audit *a, size_t j)
 {
   if (a->within) print_sd_row("groups", &a->within[j], "\n\n");
@@ -240,7 +239,7 @@ static idm_status read_log(cli_call *call, const idm_audit_request *r, idm_probl
   return read;
 }
 
-/* The line that ends the verdict of `idm check`, whose reasons the table has. */
+/* Last line of the verdict of `idm check`; its reasons are in the table. */
 static idm_status print_verdict(cli_call *call, const char *folder)
 {
   idm_posterior *posterior = NULL;
@@ -291,10 +290,12 @@ static idm_status run(cli_call *call)
   idm_problem *problem = NULL;
   cli_progress progress;
   const bool resume = cli_given(call, "resume");
-  cli_progress_begin(&progress, "interrupted; saving what was done so far");
+  cli_progress_begin(&progress, "interrupted; saving the results so far");
   if (resume && cli_given(call, "overwrite"))
     return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
-  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the audit go? %s", usage);
+  if (!folder)
+    return idm_fail(&call->error, IDM_USAGE, "no folder for the audit is given (-o RUN); %s",
+                    usage);
   idm_audit_request *request = malloc(sizeof *request);
   if (!request) return idm_fail_memory(&call->error);
   idm_status status = resume ? resume_request(call, folder, &problem, request)
@@ -317,34 +318,33 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .problem = true,
      .value = "COLUMN",
-     .help = "one group a level of this column of the log"},
+     .help = "one group per level of this column of the log"},
     {.name = "group",
      .kind = CLI_LIST,
      .problem = true,
      .value = "PREDICATE",
-     .help = "a group of those who meet it, as in \"AGE>75\", \"APOE4!=0\", \"PTGENDER=Female\"; "
-             "several times for several groups, which may overlap"},
+     .help = "one group: the trajectories that satisfy it, as in \"AGE>75\", \"APOE4!=0\", "
+             "\"PTGENDER=Female\"; several times for several groups, which may overlap"},
     {.name = "pool",
      .kind = CLI_TEXT,
      .problem = true,
      .value = "HOW",
-     .help = "partial (default): groups have a common distribution; none: they have nothing to do "
-             "with each other; holm: the same, and contrasts are adjusted"},
+     .help = "partial (default): groups have a common distribution; none: groups are independent; "
+             "holm: independent, with adjusted contrasts"},
     {.name = "dynamics",
      .kind = CLI_TEXT,
      .problem = true,
      .value = "WHOSE",
-     .help =
-         "pooled (default): every group in the problem's dynamics; group: in those learnt from "
-         "its own log as well, contrasts both ways; RUN, of `idm learn --draws`: drawn together "
-         "with its dynamics where it was learnt from the same log, else in each of some draws of "
-         "them"},
+     .help = "pooled (default): the problem's dynamics for every group; group: also the dynamics "
+             "learnt from each group's own log, with both contrasts; RUN, of `idm learn --draws`: "
+             "parameters and dynamics are drawn jointly if it was learnt from the same log, else "
+             "parameters are drawn given some draws of its dynamics"},
     CLI_KEY_OPTION("dynamics-draws"),
     {.name = "people",
      .kind = CLI_FLAG,
      .problem = true,
-     .help =
-         "nest agents in groups: each has numbers of its own, normal around those of its group"},
+     .help = "nest agents in groups: the parameters of an agent are normally distributed around "
+             "those of its group"},
     CLI_FREE_OPTION("what to infer instead of the file's `free`"),
     CLI_KEY_OPTION("chains"),
     CLI_KEY_OPTION("draws"),
@@ -355,7 +355,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("checks"),
     CLI_THREADS_OPTION("threads (default: the processors); never changes a draw"),
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
-    {.name = "resume", .kind = CLI_FLAG, .help = "go on with an interrupted audit"},
+    {.name = "resume", .kind = CLI_FLAG, .help = "continue an interrupted audit"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_PLAIN_OPTION,
@@ -371,19 +371,13 @@ const cli_command cli_audit = {
     .max_arguments = CLI_ANY_NUMBER,
     .summary = "Compare how groups decide",
     .description =
-        "Infers the free parameters of every group of trajectories and of all, with partial "
-        "pooling, "
-        "and\n"
-        "the contrasts between groups: of a column each pair (beyond 10 groups each against the "
-        "rest), of\n"
-        "predicates each against the rest, the other predicates held. A verdict a group says "
-        "whether its\n"
-        "data identify it, the prior decides, or it failed. Leaves a folder with run.nc, "
-        "summary.json and\n"
-        "config.yaml, which the same command reads again. Ctrl-C saves what was done so far; "
-        "--resume "
-        "-o\n"
-        "RUN goes on, bit for bit as if never stopped.",
+        "Infers the free parameters of every group of trajectories and of all, with partial\n"
+        "pooling, and the contrasts between groups: for a column each pair (beyond 10 groups\n"
+        "each against the rest), for predicates each against the rest, given the other\n"
+        "predicates. The verdict of a group is whether its data identify it, the prior\n"
+        "determines it, or it failed. Writes a folder with run.nc, summary.json and config.yaml,\n"
+        "which the same command accepts as a problem. Ctrl-C saves the results so far;\n"
+        "--resume -o RUN continues, bit for bit as if never stopped.",
     .options = options,
     .run = run,
     .keys = idm_request_keys,

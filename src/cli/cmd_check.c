@@ -1,4 +1,4 @@
-/* idm check: whether to believe a run. */
+/* idm check: verdict and checks of runs. */
 #include <math.h>
 
 #include "cli/cli.h"
@@ -16,7 +16,7 @@ static idm_status print_json(cli_call *call, const idm_assessment *a)
   return cli_print_json(call, object);
 }
 
-/* A value and its threshold: "1.003 (<= 1.01)", or what there is of it. */
+/* A value and its threshold, as in "1.003 (<= 1.01)"; parts that are NaN are omitted. */
 static const char *compare(idm_check_id id, const idm_check_result *r, char *buffer, size_t size)
 {
   const char *sign = idm_check_at(id)->below ? ">=" : "<=";
@@ -28,7 +28,7 @@ static const char *compare(idm_check_id id, const idm_check_result *r, char *buf
   return buffer;
 }
 
-/* The checks that ran, then those that did not and why. */
+/* Print the checks that ran, then those that did not run, with the reason. */
 static void print_checks(const idm_checks *checks)
 {
   char buffer[80];
@@ -71,17 +71,17 @@ const cli_command cli_check = {
     .arguments = "RUN...",
     .min_arguments = 1,
     .max_arguments = CLI_ANY_NUMBER,
-    .summary = "Say whether runs can be trusted",
+    .summary = "Check whether runs can be trusted",
     .description =
         "Prints every check that applies to the run (`idm list checks`): its outcome, value and "
         "threshold,\n"
         "or why it was not run. Exit code 1 when a check fails the draws (FAILS) or the model "
         "(MODEL), or\n"
-        "was left out (--checks). A right model fails in about one fit of a hundred. Remarks: what "
-        "the data\n"
-        "bound and what only the prior does, which parameters cannot be told apart, and what to do "
-        "next. Of\n"
-        "several runs, exit code 1 means that one at least cannot be trusted.",
+        "was left out (--checks). A correct model fails in about one fit in a hundred. Remarks: "
+        "which\n"
+        "parameters the data identify and which only the prior determines, which parameters\n"
+        "cannot be distinguished, and remedies. For several runs, exit code 1 means that at\n"
+        "least one cannot be trusted.",
     .options = options,
     .run = run,
 };

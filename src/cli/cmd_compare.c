@@ -1,22 +1,22 @@
-/* idm compare: how far two agents of one problem are apart. */
+/* idm compare: distances between the utilities and policies of two agents of one problem. */
 #include "cli/cli.h"
 #include "cli/common.h"
 
 static void print_words(const idm_agent_distance *c)
 {
   if (c->has_distance)
-    printf("utilities: canonical distance %.6g (0: the same but for shaping, scale and shift; 1: "
+    printf("utilities: canonical distance %.6g (0: equal up to shaping, scale and shift; 1: "
            "opposite)\n",
            c->distance);
   else
-    printf("utilities: none to compare; a planner has no utility\n");
+    printf("utilities: none to compare; a planner uses no utility\n");
   if (c->has_divergence)
-    printf("policies:  KL(first || second) %.6g, KL(second || first) %.6g nats a decision, over "
-           "the states that the one before the bars comes to\n",
+    printf("policies:  KL(first || second) %.6g, KL(second || first) %.6g nats per decision, over "
+           "the states that the policy before the bars visits\n",
            c->kl[0], c->kl[1]);
   else
-    printf("policies:  none by state: states are hidden, there is a horizon, or a planner has a "
-           "memory of its own; `idm score --trials` shows both at the decisions of a log\n");
+    printf("policies:  none by state: states are hidden, there is a horizon, or a planner has its "
+           "own memory; `idm score --trials` shows both at the decisions of a log\n");
 }
 
 static idm_status print(cli_call *call, const idm_agent_distance *c)
@@ -34,15 +34,15 @@ static idm_status print(cli_call *call, const idm_agent_distance *c)
   return cli_print_json(call, object);
 }
 
-/* A problem, or a run of one vector for all. */
+/* Open a problem, or a run with a single parameter vector. */
 static idm_status open_input(cli_call *call, const char *path, cli_input *input)
 {
   idm_status status = cli_input_open(call, path, input);
   if (status == IDM_OK) status = cli_check_utilities(call, input->problem);
   if (status == IDM_OK && input->posterior && input->posterior->series_count)
     status = idm_fail(&call->error, IDM_USAGE,
-                      "the run '%.300s' is of people, each with numbers of their own; expected one "
-                      "of one vector for all",
+                      "the run '%.300s' is of people, each with their own parameters; expected a "
+                      "run with a single parameter vector",
                       path);
   return status;
 }
@@ -70,16 +70,12 @@ const cli_command cli_compare = {
     .arguments = "PROBLEM|RUN PROBLEM|RUN",
     .min_arguments = 2,
     .max_arguments = 2,
-    .summary = "Compare two agents of one problem: what they want, and what they do",
+    .summary = "Compare two agents of one problem: their utilities and their policies",
     .description =
-        "The canonical distance of two utilities, which is blind to shaping, scale and shift, "
-        "under "
-        "the\n"
-        "environment's dynamics; of a RUN that of its centre. Where states are observed also how "
-        "far the\n"
-        "policies diverge; that of a RUN is the mean over its draws. Both are of one environment: "
-        "names,\n"
-        "dynamics, start and discount are the same.",
+        "Prints the canonical distance of two utilities, which is invariant to shaping, scale and\n"
+        "shift, under the environment's dynamics; for a RUN, at its centre. If states are\n"
+        "observed, also the divergence of the policies; for a RUN, of the mean over its draws.\n"
+        "Both agents must have the same environment: names, dynamics, start and discount.",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* idm convert: a problem in another format. */
+/* idm convert: conversion of a problem to another format. */
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +11,7 @@ static bool is_pomdp(const char *path)
   return length >= 6 && strcasecmp(path + length - 6, ".pomdp") == 0;
 }
 
-/* OUT, or what -o names. */
+/* Target file: the argument OUT, or -o. */
 static idm_status find_target(cli_call *call, const char **ret_target)
 {
   const char *option = cli_text(call, "output");
@@ -20,10 +20,10 @@ static idm_status find_target(cli_call *call, const char **ret_target)
   return idm_fail(&call->error, IDM_USAGE,
                   "%s; expected one file to write to: `idm convert IN OUT` or `idm convert IN -o "
                   "OUT`",
-                  option ? "OUT and -o are both given" : "there is no file to write to");
+                  option ? "OUT and -o are both given" : "no output file is given");
 }
 
-/* A problem with the numbers of a run as they are, nothing free. */
+/* Set the problem to a draw of the run or its centre, with no free blocks. */
 static idm_status set_to_centre(cli_call *call, cli_input *input)
 {
   idm_problem *problem = input->problem;
@@ -35,7 +35,7 @@ static idm_status set_to_centre(cli_call *call, cli_input *input)
   return status;
 }
 
-/* The comment that names the point of a run's posterior; empty of a problem. */
+/* Comment that names the draw of the run; empty for a problem. */
 static void describe(const cli_call *call, const cli_input *input, char *head, size_t size)
 {
   const char *draw = cli_text(call, "draw");
@@ -81,10 +81,10 @@ static const cli_option options[] = {
      .letter = 'o',
      .kind = CLI_TEXT,
      .value = "OUT",
-     .help = "file to write, in place of a second argument"},
+     .help = "file to write, instead of a second argument"},
     CLI_SET_OPTION,
     CLI_PROBLEM_OPTION,
-    CLI_DRAW_OPTION("centre", "of a RUN: the draw to write, or the posterior's `centre`"),
+    CLI_DRAW_OPTION("centre", "for a RUN: the draw to write, or the posterior's `centre`"),
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
@@ -97,14 +97,11 @@ const cli_command cli_convert = {
     .max_arguments = 2,
     .summary = "Convert a problem between YAML and Cassandra's .POMDP, or write that of a run",
     .description =
-        "The format of OUT follows its name: .POMDP (any case), else YAML. What the target cannot "
-        "express\n"
-        "is listed; where leaving it out would change the problem (terminal actions, a horizon), "
-        "the\n"
-        "conversion is refused. Of a RUN the problem is written with the numbers that it inferred, "
-        "at the\n"
-        "centre of its posterior or at --draw N, and nothing free: `idm solve` plans the same for "
-        "both.",
+        "The format of OUT depends on its name: .POMDP (any case), else YAML. Content that the\n"
+        "format cannot express is listed; if its omission would change the problem (terminal\n"
+        "actions, a horizon), the conversion is refused. For a RUN the problem is written with\n"
+        "the inferred parameters, at the centre of its posterior or at --draw N, and without free\n"
+        "blocks: `idm solve` computes the same plan for both.",
     .options = options,
     .run = run,
 };

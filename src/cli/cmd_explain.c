@@ -1,4 +1,4 @@
-/* idm explain: single cases step by step, beside what a rational agent would have done.
+/* idm explain: single cases step by step, compared with a rational agent.
  *
  * Contents: explained · cmd explain */
 #include <math.h>
@@ -10,9 +10,9 @@
 
 /* === explained ================================================================================ */
 
-/* An explanation as it is printed. */
+/* Output of an explanation. */
 
-/* Agents shown in the table before it is cut. */
+/* Maximum number of agents in the table. */
 enum { max_listed = 20 };
 
 /* --- names ---------------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static size_t trajectory_of(const idm_data *data, size_t row)
   return low;
 }
 
-/* What the agent did on a row; empty where it is not recorded or was missed. */
+/* Recorded action of a row; empty if it is not recorded or was missed. */
 static const char *action_at(const cli_explained *x, size_t row)
 {
   return idm_data_missed(x->data, row) ? "" : label_at(&x->setting->actions, x->data->action[row]);
@@ -63,7 +63,7 @@ static double pick_bound(idm_interval x, int which)
   return which == 0 ? x.mean : which == 1 ? x.low : x.high;
 }
 
-/* Under its key the mean of a number, and of draws beside it the quantiles. */
+/* Set the mean of a number under its key and, with posterior draws, its quantiles. */
 static void set_interval(const cli_explained *x, json_t **object, const char *key,
                          idm_interval value)
 {
@@ -102,7 +102,7 @@ static void set_field(const cli_explained *x, size_t row, const struct field *fi
   }
 }
 
-/* The likeliest actions of a policy, or NULL (in JSON too) where there are none. */
+/* Most likely actions of a policy; NULL (null in JSON) if there are none. */
 static json_t *actions_of(const cli_explained *x, size_t row, idm_explain_part part)
 {
   char *names = NULL;
@@ -135,7 +135,7 @@ static json_t *step_object(const cli_explained *x, size_t t, size_t row)
   return object;
 }
 
-/* Who and which: the beginning of an entry. */
+/* Start of an entry: trajectory and agent. */
 static json_t *case_object(const cli_explained *x, size_t t)
 {
   char number[24];
@@ -164,7 +164,7 @@ static json_t *bias_list(const idm_person_summary *person)
   return list;
 }
 
-/* The rules by which biases are named. */
+/* Rules by which biases are reported. */
 static json_t *rules_object(void)
 {
   json_t *object = json_object();
@@ -233,7 +233,7 @@ static json_t *belated_list(const cli_explained *x)
   return list;
 }
 
-/* "KEY": value, a line of its own. */
+/* Print one member, "KEY": value, on a line of its own. */
 static idm_status put_member(cli_call *call, const char *key, json_t *value)
 {
   char *text = idm_json_dump(value, JSON_INDENT(1) | JSON_ENCODE_ANY);
@@ -258,7 +258,7 @@ static idm_status put_case(const cli_explained *x, size_t t, bool first)
   return IDM_OK;
 }
 
-/* One object, written member by member, trajectory by trajectory: a log may be large. */
+/* One object, printed member by member and trajectory by trajectory, since a log may be large. */
 idm_status cli_print_explained_json(const cli_explained *x)
 {
   cli_call *call = x->call;
@@ -281,16 +281,16 @@ idm_status cli_print_explained_json(const cli_explained *x)
   return status;
 }
 
-/* --- for people ----------------------------------------------------------------------------- */
+/* --- tables ---------------------------------------------------------------------------------- */
 
-/* A number as a person reads it; "-" for none. */
+/* Number with three decimals; "-" for NaN. */
 static const char *number_text(double value, char *buffer, size_t size)
 {
   snprintf(buffer, size, isnan(value) ? "-" : "%.3f", value);
   return buffer;
 }
 
-/* The same with its interval, where that is no point. */
+/* The same with its interval, unless that is a point. */
 static const char *interval_text(idm_interval value, char *buffer, size_t size)
 {
   if (!(value.high - value.low >= 5e-4)) return number_text(value.mean, buffer, size);
@@ -298,7 +298,7 @@ static const char *interval_text(idm_interval value, char *buffer, size_t size)
   return buffer;
 }
 
-/* A line of cells, right-aligned, as wide as their headers or the widest number. */
+/* Width of right-aligned cells: that of the header or of the widest number. */
 static int cell_width(const cli_explained *x, const char *header)
 {
   const int least = x->e->trials->low ? 17 : 7;
@@ -306,14 +306,14 @@ static int cell_width(const cli_explained *x, const char *header)
   return length > least ? length : least;
 }
 
-/* Its header, behind a blank. */
+/* Print a header after a space. */
 static void print_header(const cli_explained *x, const char *header)
 {
   putchar(' ');
   cli_print_right(stdout, cell_width(x, header), header);
 }
 
-/* A name, and a blank behind it. */
+/* Print a name followed by a space. */
 static void print_name(int width, const char *name)
 {
   cli_print_left(stdout, width, name);
@@ -367,23 +367,25 @@ static idm_status print_step(const cli_explained *x, size_t t, size_t row, int a
   return status;
 }
 
-/* How late a trajectory was, in words. */
+/* Print the delay of a trajectory as a sentence. */
 static void print_delay(const idm_case_summary *one, bool due_action)
 {
-  const char *did = due_action ? "took the action that is due" : "ended";
+  const char *did = due_action ? "took the due action" : "ended";
   if (one->censored)
     printf("it never %s", did);
   else
     printf("it %s at step %zu", did, one->step);
   if (!one->due)
-    printf("; a rational agent would not have within it");
+    printf("; a rational agent would not have done so within it");
   else
-    printf("; a rational agent would have at step %zu", one->due);
+    printf("; a rational agent would have done so at step %zu", one->due);
   if (one->delayed > 0)
     printf(": belated by %s%ld", one->censored ? "at least " : "", one->delayed);
   else if (one->delayed == 0)
     printf(": on time");
-  printf("; regret %.3f in all\n\n", one->regret);
+  printf("; total regret %.3f\n"
+         "\n",
+         one->regret);
 }
 
 static idm_status print_trajectory(const cli_explained *x)
@@ -404,7 +406,7 @@ static idm_status print_trajectory(const cli_explained *x)
     policies += 1 + cell_width(x, setting->actions.name[u]);
   printf("%4s  %-*s | %-*s | %-*s | %-*s\n%4s ", "", beliefs, "belief", policies,
          "probability of each action", action_width + 1 + observation_width, "what happened",
-         2 * action_width + 1, "what a rational agent does", "step");
+         2 * action_width + 1, "rational actions", "step");
   for (size_t s = 0; s < setting->states.count; s++) print_header(x, setting->states.name[s]);
   printf(" |");
   for (size_t u = 0; u < setting->actions.count; u++) print_header(x, setting->actions.name[u]);
@@ -424,7 +426,7 @@ static idm_status print_surprising(const cli_explained *x)
   idm_status status = IDM_OK;
   printf("most surprising decisions\n%-16s %-20s %5s %-*s %8s %-*s %10s\n", "agent", "trajectory",
          "step", action_width, "action", "surprise", action_width, "rational", "regret");
-  if (!x->e->surprising) printf("none is less probable than by uniform choice\n");
+  if (!x->e->surprising) printf("none is less probable than under uniform choice\n");
   for (size_t i = 0; i < x->e->surprising && status == IDM_OK; i++) {
     const size_t row = x->e->surprising_row[i];
     const size_t t = trajectory_of(x->data, row);
@@ -448,7 +450,8 @@ static idm_status print_surprising(const cli_explained *x)
 static void print_belated(const cli_explained *x)
 {
   char number[24];
-  printf("\nmost belated trajectories (a rational agent would have %s earlier)\n",
+  printf("\n"
+         "most delayed trajectories (a rational agent would have %s earlier)\n",
          cli_given(x->call, "due") ? "done it" : "ended");
   if (!x->e->delayed) printf("none\n");
   if (x->e->delayed)
@@ -471,9 +474,13 @@ static void print_people(const cli_explained *x)
 {
   char text[64];
   const int width = x->e->trials->low ? 18 : 10;
-  const size_t only = x->trajectory >= 0 ? x->e->agent[x->trajectory] : x->e->agents; /* or all */
-  printf("\nby agent: reaction to evidence (1: Bayes; above: overreacts), weight of the base rate "
-         "(1: Bayes;\nbelow: neglects it), noise of decisions (over the range of the utilities)\n");
+  const size_t only = x->trajectory >= 0
+                          ? x->e->agent[x->trajectory]
+                          : x->e->agents; /* index, or the number of agents for all */
+  printf("\n"
+         "by agent: reaction to evidence (1: Bayes; above: overreaction), weight of the base rate "
+         "(1: Bayes;\n"
+         "below: neglect), noise of decisions (divided by the range of the utilities)\n");
   printf("%-16s %9s %9s %9s %8s %*s %*s %*s\n", "agent", "decisions", "surprise", "regret",
          "updates", width, "reaction", width, "base rate", width, "noise");
   size_t shown = 0;
@@ -492,7 +499,7 @@ static void print_people(const cli_explained *x)
     printf("... and %zu more (--json lists all)\n", x->e->agents - max_listed);
 }
 
-/* The number that shows a bias. */
+/* Number on which a bias is based. */
 static const char *bias_evidence(const idm_person_summary *person, idm_bias bias, char *buffer,
                                  size_t size)
 {
@@ -512,11 +519,13 @@ static const char *bias_evidence(const idm_person_summary *person, idm_bias bias
   return buffer;
 }
 
-/* Biases by agent; agents without any have no line. */
+/* Biases by agent; agents without a bias are omitted. */
 static void print_biases(const cli_explained *x)
 {
   char text[200];
-  const size_t only = x->trajectory >= 0 ? x->e->agent[x->trajectory] : x->e->agents; /* or all */
+  const size_t only = x->trajectory >= 0
+                          ? x->e->agent[x->trajectory]
+                          : x->e->agents; /* index, or the number of agents for all */
   size_t shown = 0;
   printf("\nbiases (beyond %g of Bayes, over at least %d updates)\n", IDM_BIAS_MARGIN,
          IDM_BIAS_UPDATES);
@@ -555,10 +564,10 @@ static idm_status read_settings(cli_call *call, const idm_setting *setting, cons
   for (size_t u = 0; due && u < setting->actions.count; u++)
     if (strcmp(setting->actions.name[u], due) == 0) settings->due = (int32_t)u;
   if (due && settings->due == IDM_MISSING)
-    return idm_fail(&call->error, IDM_USAGE,
-                    "--due is '%s', which is no action of the problem; "
-                    "the first is '%s'",
-                    due, setting->actions.name[0]);
+    return idm_fail(
+        &call->error, IDM_USAGE,
+        "--due is '%s', which is not an action of the problem; its first action is '%s'", due,
+        setting->actions.name[0]);
   const char *name = cli_text(call, "trajectory");
   size_t trajectory = 0;
   const idm_status status =
@@ -567,7 +576,8 @@ static idm_status read_settings(cli_call *call, const idm_setting *setting, cons
   return status;
 }
 
-/* The log: every argument but the first. Of a run, its own log must be what it was. */
+/* Read the log: all arguments but the first. If it is the log of the run, its contents must be
+ * unchanged. */
 static idm_status read_data(cli_call *call, cli_input *input, idm_data **ret_data)
 {
   char paths[sizeof((idm_request *)0)->data];
@@ -639,7 +649,8 @@ static const cli_option options[] = {
     {.name = "due",
      .kind = CLI_TEXT,
      .value = "ACTION",
-     .help = "what a trajectory may be late with (default: any action that ends it)"},
+     .help = "the due action, by which delays are measured (default: any action that ends a "
+             "trajectory)"},
     {.name = "top",
      .kind = CLI_INTEGER,
      .value = "N",
@@ -652,7 +663,7 @@ static const cli_option options[] = {
      .letter = 'o',
      .kind = CLI_TEXT,
      .value = "FILE",
-     .help = "CSV file to write, a line a step (- : on standard output, in place of tables)"},
+     .help = "CSV file to write, one line per step (-: on standard output, instead of tables)"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_PROBLEM_OPTION,
@@ -666,21 +677,17 @@ const cli_command cli_explain = {
     .arguments = "PROBLEM|RUN DATA...",
     .min_arguments = 2,
     .max_arguments = CLI_ANY_NUMBER,
-    .summary = "Explain single cases, step by step, beside a rational agent",
+    .summary = "Explain single cases step by step, compared with a rational agent",
     .description =
-        "For every step of DATA: what the agent believed, how probable each action was, how\n"
-        "surprising the one taken, and what a rational agent (alpha 0, beta inf, eta 0, knowing "
-        "the\n"
-        "environment) would have done: at its own Bayes belief on the same history, where the "
-        "regret of\n"
-        "the action is counted in units of the utility, and at this agent's belief. Then the most\n"
-        "surprising decisions, the trajectories that ended, or took --due ACTION, later than they "
-        "would\n"
-        "have, and for every agent its reaction to evidence, its weight of the base rate, its "
-        "noise. A RUN\n"
-        "gives means and 5 % and 95 % quantiles over its draws, and reads the rows that it was "
-        "fitted to\n"
-        "unless --where says otherwise.",
+        "Prints for every step of DATA the belief of the agent, the probability of each action,\n"
+        "the surprise of the action taken, and the actions of a rational agent (alpha 0, beta\n"
+        "inf, eta 0, with the environment's dynamics): at its own Bayesian belief given the same\n"
+        "history, where the regret of the action is measured in units of the utility, and at the\n"
+        "belief of the agent. Then the most surprising decisions, the trajectories that ended, or\n"
+        "took --due ACTION, later than those of a rational agent, and for every agent its\n"
+        "reaction to evidence, its weight of the base rate and its noise. A RUN gives means and\n"
+        "5 % and 95 % quantiles over its draws, and uses the rows that it was fitted to unless\n"
+        "--where is given.",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* idm explore: a page to play with an agent. */
+/* idm explore: interactive HTML page of an agent. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -14,8 +14,8 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_input_open(call, call->argument[0], &input);
   if (status == IDM_OK) status = cli_check_utilities(call, input.problem);
   if (status == IDM_OK && input.posterior) status = cli_set_to_draw(call, &input, "centre");
-  /* A problem that cannot be planned for is refused here, not by its page; capacities become the
-   * multipliers that use them up. */
+  /* Problems that cannot be planned are refused here, not in the page; capacities are converted to
+   * multipliers. */
   if (status == IDM_OK) status = cli_plan(call, input.problem, NULL, &workspace, &report);
   if (status == IDM_OK) status = idm_explorer_write(input.problem, path, &call->error);
   if (status == IDM_OK && strcmp(path, "-") != 0) status = cli_report_file(call, path);
@@ -32,15 +32,13 @@ const cli_command cli_explore = {
     .arguments = "PROBLEM|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .summary = "Write a page to play with an agent",
+    .summary = "Write an interactive page of an agent",
     .description =
-        "Writes one HTML file in which every number of the agent moves by a slider, and policy, "
-        "value and\n"
-        "beliefs follow at once; an episode is stepped through, and the log-likelihood of a CSV "
-        "file moves\n"
-        "along. The library itself computes there, as WebAssembly: the page opens from the file "
-        "system, and\n"
-        "sends nothing anywhere. A RUN is shown at the centre of its posterior.",
+        "Writes one HTML file with a slider for every parameter of the agent, which updates\n"
+        "policy, value and beliefs, an episode step by step, and the log-likelihood of a CSV "
+        "file.\n"
+        "The page contains the library as WebAssembly: it opens from the file system and sends no\n"
+        "data. A RUN is shown at the centre of its posterior.",
     .options = options,
     .run = run,
 };

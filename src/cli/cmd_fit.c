@@ -1,4 +1,4 @@
-/* The command `fit`.
+/* idm fit: inference of the free parameters from a log.
  *
  * Contents: classes · cmd fit */
 #include <math.h>
@@ -14,22 +14,21 @@
 
 /* === classes ================================================================================ */
 
-/* idm fit --class all: every class on one log, and how far each stays from it. */
+/* idm fit --class all: all classes on one log, with the distance of each from the log. */
 
-/* What became of a class on the log. */
+/* Result of a class. */
 typedef struct class_result {
   const idm_class *model_class;
-  const idm_class
-      *duplicate_of; /* asked the same before, where states are observed; NULL: none was */
+  const idm_class *duplicate_of; /* equal class before it, if states are observed; NULL: none */
   idm_projection projection;
   double seconds;
   bool done;
-  bool evaluated; /* for what is left open */
+  bool evaluated; /* unidentified directions were computed */
   size_t open;
-  char failure_reason[600]; /* not */
+  char failure_reason[600]; /* if not done */
 } class_result;
 
-/* Refuse --set of a key that the class decides. */
+/* Refuse --set of a key that the class determines. */
 static idm_status cli_class_check(cli_call *call, const idm_class *model_class)
 {
   const char *const *settings;
@@ -39,8 +38,8 @@ static idm_status cli_class_check(cli_call *call, const idm_class *model_class)
     cli_setting_key(settings[i], key, sizeof key);
     if (idm_class_decides(model_class, key))
       return idm_fail(&call->error, IDM_USAGE,
-                      "--class %s decides '%s'; leave --set %s out, or --class: --inverse and "
-                      "--free take its place",
+                      "--class %s determines '%s'; leave out --set %s, or replace --class by "
+                      "--inverse and --free",
                       model_class->name, key, key);
   }
   return IDM_OK;
@@ -81,8 +80,8 @@ static idm_status fit_class(cli_call *call, const idm_class *model_class, idm_pr
   return IDM_OK;
 }
 
-/* Where states are observed there is no emission to learn, and classes that differ in nothing but
- * hidden states are one: their first is fitted, the others have its answer. */
+/* With observed states there is no emission to learn, so classes that differ only in hidden states
+ * are equal: the first is fitted, the others copy its result. */
 static bool is_same_problem(const idm_problem *problem, const idm_class *a, const idm_class *b)
 {
   char blocks[2][200];
@@ -136,7 +135,7 @@ static idm_status print_list(cli_call *call, const class_result *list, size_t co
   return cli_print_json(call, object);
 }
 
-/* A row as soon as there is one: some classes take minutes. */
+/* Print a row as soon as it is available, since some classes take minutes. */
 static void print_row(const class_result *o, bool first)
 {
   if (first)
@@ -150,26 +149,28 @@ static void print_row(const class_result *o, bool first)
     if (o->evaluated) printf(" (%zu %s)", o->open, o->open == 1 ? "direction" : "directions");
     printf("\n");
   } else {
-    printf("%-12s not here: %s\n", o->model_class->name, o->failure_reason);
+    printf("%-12s not possible: %s\n", o->model_class->name, o->failure_reason);
   }
   fflush(stdout);
 }
 
 static void print_end(void)
 {
-  printf("\nlog-loss and Brier a decision; KL to the empirical policy where histories repeat; a "
-         "lower number is nearer to the log.\nPolicies of posteriors are averaged over their "
-         "draws. `idm fit --class NAME` says how far an answer is to be trusted.\n");
+  printf("\n"
+         "log-loss and Brier score per decision; KL to the empirical policy at repeated histories; "
+         "lower numbers are closer to the log.\n"
+         "Policies of posteriors are averaged over their draws. `idm fit --class NAME` checks "
+         "whether an answer can be trusted.\n");
 }
 
-/* Each class takes the problem as the file has it. */
+/* Fit each class to the problem as given in the file. */
 static idm_status fit_all(cli_call *call, const char *paths, const char *where, class_result *list,
                           size_t *ret_count)
 {
   idm_status status = IDM_OK;
   idm_request request;
   idm_request_default(&request);
-  /* Few draws of a posterior are enough to compare by. */
+  /* Few posterior draws are sufficient for the comparison. */
   request.settings.chains = 2;
   request.settings.warmup = 300;
   request.settings.draws = 200;
@@ -226,14 +227,15 @@ idm_status cli_fit_classes(cli_call *call)
 
 /* === cmd fit ================================================================================ */
 
-/* idm fit: from a log to a posterior. */
+/* idm fit: posterior of one model. */
 
 static const char usage[] = "usage: idm fit PROBLEM DATA... -o RUN";
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-/* Options that the inverse planner does not read. Those of single inverse planners are refused;
- * those of every sampler are noted, so that one command line serves several inverse planners. */
+/* Options that the inverse planner does not use. Options of single inverse planners are refused;
+ * options of samplers are noted, so that one command line can be used with several inverse
+ * planners. */
 static idm_status check_unused_options(cli_call *call, const idm_request *r)
 {
   const idm_inverse *inverse = idm_inverse_find(r->inverse);
@@ -245,19 +247,20 @@ static idm_status check_unused_options(cli_call *call, const idm_request *r)
         idm_inverse_reads(inverse, key->name))
       continue;
     if (key->later)
-      return idm_fail(&call->error, IDM_USAGE, "--%s says nothing to '%s'; see `idm list inverses`",
+      return idm_fail(&call->error, IDM_USAGE,
+                      "--%s has no effect with inverse planner '%s'; see `idm list inverses`",
                       option.name, inverse->name);
     if (strcmp(key->name, "seed") == 0 || strcmp(key->name, "checks") == 0) continue;
     const size_t used = strlen(unused);
     snprintf(unused + used, sizeof unused - used, "%s--%s", used ? ", " : "", option.name);
   }
   if (unused[0])
-    idm_notes_add(&call->notes, "'%s' does not read %s: the answer is the same without", r->inverse,
-                  unused);
+    idm_notes_add(&call->notes, "'%s' does not use %s: the result does not depend on it",
+                  r->inverse, unused);
   return IDM_OK;
 }
 
-/* Make the problem one of the class that --class names. */
+/* Apply the class given by --class to the problem. */
 static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *r)
 {
   const idm_class *model_class = idm_class_find(r->of_class);
@@ -266,8 +269,8 @@ static idm_status take_class(cli_call *call, idm_problem *problem, idm_request *
                     r->of_class);
   if (cli_given(call, "inverse") || cli_given(call, "free"))
     return idm_fail(&call->error, IDM_USAGE,
-                    "--class says which inverse planner and what is free; leave --inverse and "
-                    "--free out");
+                    "--class determines the inverse planner and the free blocks; leave out "
+                    "--inverse and --free");
   const idm_status status = cli_class_check(call, model_class);
   if (status != IDM_OK) return status;
   snprintf(r->inverse, sizeof r->inverse, "%s", model_class->inverse);
@@ -293,7 +296,7 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
     return idm_fail(&call->error, IDM_USAGE,
                     "--dynamics-draws counts draws of a run of dynamics; expected --dynamics RUN");
   }
-  if (cli_given(call, "preferences")) r->preferences_hash[0] = '\0'; /* those of another table */
+  if (cli_given(call, "preferences")) r->preferences_hash[0] = '\0'; /* hash of another table */
   status = idm_request_hash_preferences(r, &call->error);
   if (status != IDM_OK) return status;
   const idm_sampler *sampler = idm_sampler_find(r->settings.sampler);
@@ -308,19 +311,19 @@ static idm_status take_options(cli_call *call, idm_problem *problem, idm_request
   if (status != IDM_OK) return status;
   if (plain) {
     idm_problem_set_flat_priors(problem);
-    idm_notes_add(&call->notes,
-                  "--sampler %s: a fixed random walk of step 0.1 with flat priors (on the "
-                  "logarithms of alpha, beta, eta), as in the paper; one chain of 100 + 1000 draws "
-                  "of 10 steps unless asked otherwise",
-                  sampler->name);
+    idm_notes_add(
+        &call->notes,
+        "--sampler %s: a fixed random walk of step 0.1 with flat priors (on the logarithms of "
+        "alpha, beta, eta), as in the paper; by default one chain of 100 + 1000 draws of 10 steps",
+        sampler->name);
   }
-  /* Before anything is written: is there something to infer? */
+  /* Check for something to infer before any file is written. */
   status = idm_request_check(problem, r, &call->error);
-  /* The file was sound: what is wrong now came from the command line. */
+  /* The file is valid, so this error is due to an option. */
   return status == IDM_INPUT && free_blocks ? IDM_USAGE : status;
 }
 
-/* The formulas of --model, one a line. */
+/* Formulas of --model, one per line. */
 static idm_status take_models(cli_call *call, idm_request *r)
 {
   const char *const *given;
@@ -332,7 +335,7 @@ static idm_status take_models(cli_call *call, idm_request *r)
   return status;
 }
 
-/* A fresh request: the problem (or another run's config.yaml), options over it, the log. */
+/* New request: the problem (or the config.yaml of another run), options, and the log. */
 static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_request *r)
 {
   if (call->arguments < 1) return idm_fail(&call->error, IDM_USAGE, "%s", usage);
@@ -356,7 +359,7 @@ static idm_status make_request(cli_call *call, idm_problem **ret_problem, idm_re
   return status == IDM_OK ? take_options(call, *ret_problem, r) : status;
 }
 
-/* The request of a run that goes on; *ret_complete: there is nothing left to do. */
+/* Request of a run that is resumed; *ret_complete is true if the run is complete. */
 static idm_status resume_request(cli_call *call, const char *run, idm_problem **ret_problem,
                                  idm_request *r, bool *ret_complete)
 {
@@ -367,7 +370,8 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   const bool whole = idm_run_complete(run);
   status = idm_run_read_unfinished(run, ret_problem, r, &call->notes, &call->error);
   *ret_complete = idm_run_complete(run) && !cli_given(call, "stan");
-  /* An audit is resumed by `idm audit`, but one that waited for its place is there now. */
+  /* An audit is resumed by `idm audit`; a complete one that had not been moved to its place has
+   * been moved by now. */
   if (status == IDM_INPUT && *ret_complete && !whole)
     call->error = (idm_error){0};
   else if (status != IDM_OK)
@@ -375,7 +379,7 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   if (*ret_complete) return IDM_OK;
   if (cli_given(call, "preferences") && !r->preferences[0])
     return idm_fail(&call->error, IDM_USAGE,
-                    "--resume goes on with the request in %s/config.yaml, which has no preferences",
+                    "--resume continues the request in %s/config.yaml, which has no preferences",
                     run);
   cli_take_keys(call, r);
   char paths[sizeof r->data];
@@ -385,11 +389,11 @@ static idm_status resume_request(cli_call *call, const char *run, idm_problem **
   return idm_request_set_log(r, paths[0] ? paths : NULL, &call->error);
 }
 
-/* A share of what there is to explain, where there is anything. */
+/* Pseudo-R2, or a text if there is nothing to explain. */
 static const char *fraction_text(double share, char *buffer, size_t size)
 {
   if (isnan(share))
-    snprintf(buffer, size, "none, as nothing is left to explain");
+    snprintf(buffer, size, "undefined, since there is nothing to explain");
   else
     snprintf(buffer, size, "%.3f", share);
   return buffer;
@@ -397,7 +401,7 @@ static const char *fraction_text(double share, char *buffer, size_t size)
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-/* People: the population, some of them, and the verdict. */
+/* Output for people: the population, some of the people, and the verdict. */
 static void print_people(const char *folder, const idm_run *found, double seconds)
 {
   enum { shown = 20 };
@@ -405,7 +409,9 @@ static void print_people(const char *folder, const idm_run *found, double second
   cli_print_people(stdout, found->posterior, found->assessment, shown);
   if (people > shown) printf("... and %zu more: `idm summary %s`\n", people - shown, folder);
   char share[48];
-  printf("\nlog-loss %.4f a decision (chance %.4f; pseudo-R2 %s) over %llu decisions\n\n",
+  printf("\n"
+         "log-loss %.4f per decision (chance %.4f; pseudo-R2 %s) over %llu decisions\n"
+         "\n",
          found->projection.log_loss, found->projection.uniform_log_loss,
          fraction_text(found->projection.pseudo_r2, share, sizeof share),
          (unsigned long long)found->projection.decisions);
@@ -414,20 +420,21 @@ static void print_people(const char *folder, const idm_run *found, double second
     printf("\n%s: run.nc, summary.json, config.yaml, report.html (%.1f s)\n", folder, seconds);
 }
 
-/* How far the behaviour at the answer is from the log; nothing where that cannot be said. */
+/* Print the distance of the behaviour at the answer from the log; nothing if it is undefined. */
 static void print_projection(const idm_run *found)
 {
   const idm_projection *projection = &found->projection;
   char share[2][48];
   if (isnan(projection->log_loss)) return;
-  printf("\nthe behaviour at %s: log-loss %.4f a decision (chance %.4f, the "
-         "actions' own rates %.4f; pseudo-R2 %s and %s), Brier %.4f",
+  printf("\n"
+         "the behaviour at %s: log-loss %.4f per decision (chance %.4f, action frequencies %.4f; "
+         "pseudo-R2 %s and %s), Brier %.4f",
          found->posterior->answer != IDM_POSTERIOR ? "the answer" : "the posterior's centre",
          projection->log_loss, projection->uniform_log_loss, projection->rates_log_loss,
          fraction_text(projection->pseudo_r2, share[0], sizeof share[0]),
          fraction_text(projection->pseudo_r2_rates, share[1], sizeof share[1]), projection->brier);
   if (projection->repeated)
-    printf(", KL to the empirical policy %.4f over the %llu decisions whose history repeats",
+    printf(", KL to the empirical policy %.4f over the %llu decisions with repeated histories",
            projection->divergence, (unsigned long long)projection->repeated);
   printf("\n");
 }
@@ -450,7 +457,7 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
   return IDM_OK;
 }
 
-/* Columns that a fit of people keeps of the log. */
+/* Columns of the log that a fit of people needs. */
 static idm_status list_columns(cli_call *call, const idm_problem *problem, const idm_request *r,
                                idm_labels *keep)
 {
@@ -465,7 +472,7 @@ static idm_status list_columns(cli_call *call, const idm_problem *problem, const
   return status;
 }
 
-/* A page beside the run's files. */
+/* Write the report into the folder of the run. */
 static idm_status report(cli_call *call, const char *folder, const idm_problem *problem,
                          const idm_request *request, const idm_data *data, const idm_run *found)
 {
@@ -521,7 +528,7 @@ static idm_status fit(cli_call *call, const char *folder, idm_run_mode mode, idm
   return status;
 }
 
-/* A fit that was killed between its summary and its page is complete but for the page. */
+/* A fit that was killed between its summary and its report lacks only the report. */
 static idm_status complete_page(cli_call *call, const char *folder)
 {
   char path[CLI_PAGE_PATH];
@@ -530,11 +537,11 @@ static idm_status complete_page(cli_call *call, const char *folder)
     idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
     return IDM_OK;
   }
-  idm_notes_add(&call->notes, "the run is complete but for its page, which is written now");
+  idm_notes_add(&call->notes, "the run is complete except for its report, which is written now");
   return cli_write_page(call, folder, path);
 }
 
-/* The request, from the command line or from the run, and the fit or what is left of it. */
+/* Make the request from the command line or the run, and run the fit or its remaining part. */
 static idm_status fit_request(cli_call *call, const char *folder, idm_request *request)
 {
   const bool resume = cli_given(call, "resume");
@@ -565,7 +572,8 @@ static idm_status run(cli_call *call)
   const char *folder = cli_text(call, "output");
   if (cli_given(call, "class") && strcmp(cli_text(call, "class"), "all") == 0)
     return cli_fit_classes(call);
-  if (!folder) return idm_fail(&call->error, IDM_USAGE, "where should the run go? %s", usage);
+  if (!folder)
+    return idm_fail(&call->error, IDM_USAGE, "no folder for the run is given (-o RUN); %s", usage);
   if (cli_given(call, "resume") && cli_given(call, "overwrite"))
     return idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
   idm_request *request = calloc(1, sizeof *request);
@@ -577,16 +585,15 @@ static idm_status run(cli_call *call)
 
 static const cli_option options[] = {
     CLI_RUN_OPTION,
-    CLI_FREE_OPTION("what to infer instead of the file's `free`: beta,eta or {beta: {prior: "
+    CLI_FREE_OPTION("blocks to infer instead of the file's `free`: beta,eta or {beta: {prior: "
                     "{normal: [0, 1]}}}"),
     CLI_KEY_OPTION("by"),
     {.name = "model",
      .kind = CLI_LIST,
      .value = "FORMULA",
      .problem = true,
-     .help =
-         "with --by: what the population's mean depends on, as in 'alpha, beta ~ drug * group + "
-         "age'; may be given several times"},
+     .help = "with --by: regression of the population mean, as in 'alpha, beta ~ drug * group + "
+             "age'; may be repeated"},
     CLI_KEY_OPTION("each"),
     CLI_KEY_OPTION("class"),
     CLI_KEY_OPTION("inverse"),
@@ -615,7 +622,7 @@ static const cli_option options[] = {
     CLI_KEY_OPTION("stan"),
     CLI_KEY_OPTION("dynamics"),
     CLI_KEY_OPTION("dynamics-draws"),
-    {.name = "resume", .kind = CLI_FLAG, .help = "go on with an interrupted run"},
+    {.name = "resume", .kind = CLI_FLAG, .help = "continue an interrupted run"},
     {.name = "overwrite", .kind = CLI_FLAG, .help = "replace a run"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
@@ -632,15 +639,12 @@ const cli_command cli_fit = {
     .max_arguments = CLI_ANY_NUMBER,
     .summary = "Infer how decisions were made",
     .description =
-        "Infers the free parameters from a log: simulated chains, their diagnostics, what the data "
-        "bound\n"
-        "and what only the prior does. Leaves a folder with run.nc (ArviZ), summary.json and "
-        "config.yaml.\n"
-        "Ctrl-C saves the draws made so far; --resume -o RUN goes on, bit for bit as if never "
-        "stopped.\n"
-        "--by COLUMN gives everybody numbers of their own, drawn from a population that --model "
-        "describes;\n"
-        "--each COLUMN fits people one by one.",
+        "Infers the free parameters from a log: Markov chains, their diagnostics, and which\n"
+        "parameters are identified by the data or determined only by the prior. Writes a folder\n"
+        "with run.nc (ArviZ), summary.json and config.yaml. Ctrl-C saves the draws made so far;\n"
+        "--resume -o RUN continues, bit for bit as if never stopped. --by COLUMN fits a\n"
+        "hierarchical model with separate parameters for each person and a population described\n"
+        "by --model; --each COLUMN fits people separately.",
     .options = options,
     .run = run,
     .keys = idm_request_keys,

@@ -1,4 +1,4 @@
-/* idm help: the commands and their options. */
+/* idm help: help on commands and their options. */
 #include "cli/cli.h"
 #include "cli/common.h"
 
@@ -29,7 +29,7 @@ static idm_status run(cli_call *call)
 {
   const cli_command *command = NULL;
   if (call->arguments > 0 && !(command = cli_find(call->commands, call->argument[0])))
-    return idm_fail(&call->error, IDM_USAGE, "no command '%s'; `idm help` lists them",
+    return idm_fail(&call->error, IDM_USAGE, "unknown command '%s'; `idm help` lists the commands",
                     call->argument[0]);
   if (cli_given(call, "json")) return help_json(call, command);
   if (cli_given(call, "man"))
@@ -52,7 +52,7 @@ const cli_command cli_help = {
     .arguments = "[COMMAND]",
     .min_arguments = 0,
     .max_arguments = 1,
-    .summary = "Explain a command",
+    .summary = "Print help on a command",
     .description = "Without a command, lists them all.",
     .options = options,
     .run = run,

@@ -1,4 +1,4 @@
-/* idm init: a problem file from a table. */
+/* idm init: a first problem file from a data table. */
 #include "cli/cli.h"
 #include "cli/common.h"
 
@@ -21,11 +21,10 @@ const cli_command cli_init = {
     .max_arguments = 1,
     .summary = "Start a problem file from a table of decisions",
     .description =
-        "Finds the columns, actions and observations of a CSV file and writes a problem file with "
-        "blanks to\n"
-        "fill: FILL_IN stands for what a table cannot tell, under a comment that says what it is. "
-        "Commands\n"
-        "that read the file name the lines of those that are left.",
+        "Determines the columns, actions and observations of a CSV file and writes a problem "
+        "file.\n"
+        "FILL_IN marks each value that the table does not provide, under a comment that describes\n"
+        "it. Commands that read the file list the lines of the marks that are left.",
     .options = options,
     .run = run,
 };

@@ -9,12 +9,11 @@
 #include "cli/common.h"
 #include "cli/terminal.h"
 
-/* Models nearer to each other than this are said to be nearly equal: the share of a row's
- * probability, on average, that one has elsewhere than their mean. The paper's perturbation by .1
- * gives .044 to .067. */
+/* Models are reported as nearly equal below this mean total variation distance between a row of a
+ * model and the mean of the models. The paper's perturbation by 0.1 gives 0.044 to 0.067. */
 static const double nearly_equal = 0.02;
 
-/* Everything that is learnt. */
+/* State of the command. */
 typedef struct learn_job {
   cli_call *call;
   idm_learn_settings settings;
@@ -22,12 +21,12 @@ typedef struct learn_job {
   idm_data *data;
   idm_iohmm *learner;
   idm_learn_result learnt;
-  size_t counts;                   /* numbers of states compared; 0: none */
-  size_t least;                    /* of them */
-  idm_cross_validation *cv_result; /* [counts], or of the problem's own alone */
-  size_t unknown;                  /* actions whose utilities are to be filled in */
+  size_t counts;                   /* number of state counts compared; 0: none */
+  size_t least;                    /* smallest of them */
+  idm_cross_validation *cv_result; /* [counts], or [1] for the problem's own number */
+  size_t unknown;                  /* actions whose utilities must be filled in */
   idm_dynamics_draws draws;
-  double spread[2]; /* of models: mean, largest */
+  double spread[2]; /* distance of the models: mean, maximum */
   cli_progress progress;
 } learn_job;
 
@@ -62,7 +61,7 @@ static idm_status parse_states(learn_job *l)
   return IDM_OK;
 }
 
-/* What the options ask for: perturb, pessimistic, or a number of draws. */
+/* Value of --models: perturb, pessimistic, or a number of draws. */
 typedef struct model_request {
   bool given;
   bool perturb;
@@ -97,11 +96,12 @@ static idm_status take_options(learn_job *l, const model_request *models)
   s->threads = cli_given(call, "threads") ? (int)cli_integer(call, "threads") : s->threads;
   if (l->counts && !cli_given(call, "folds")) s->folds = 5;
   if (l->counts && cli_given(call, "start") && s->start == IDM_LEARN_FROM_FILE)
-    return idm_fail(&call->error, IDM_USAGE,
-                    "--states makes new states, which the file says nothing of; leave --start out");
+    return idm_fail(
+        &call->error, IDM_USAGE,
+        "--states creates new states, for which the file has no dynamics; leave out --start");
   if (l->counts) s->start = IDM_LEARN_FROM_RANDOM;
   if (models->draws && !s->draws) {
-    /* Enough sweeps that the models are nearly independent draws. */
+    /* Enough sweeps for the models to be nearly independent draws. */
     enum { thin = 10, least = 250 };
     const long requested = (long)((models->draws + s->chains - 1) / s->chains * thin);
     s->draws = requested > least ? requested : least;
@@ -112,11 +112,11 @@ static idm_status take_options(learn_job *l, const model_request *models)
   }
   if (cli_given(call, "draws") && l->counts)
     return idm_fail(&call->error, IDM_USAGE,
-                    "a run holds draws of a problem that can be solved, and new states leave "
-                    "utilities to be filled in; use --states first, then --draws on its file");
+                    "a run needs a problem that can be solved, and new states have utilities to be "
+                    "filled in; use --states first, then --draws on its file");
   if (cli_given(call, "draws") && !cli_given(call, "output"))
     return idm_fail(&call->error, IDM_USAGE,
-                    "--draws keeps draws in a folder; where should it be? Expected -o FOLDER");
+                    "--draws writes draws to a folder; expected -o FOLDER");
   return IDM_OK;
 }
 
@@ -135,7 +135,7 @@ static idm_status choose_states(learn_job *l)
                                   is_interrupted, l, l->cv_result, &call->error);
 }
 
-/* The number of states that predicts best, with new names. */
+/* Use the number of states with the best held-out likelihood, with new labels. */
 static idm_status use_best_states(learn_job *l)
 {
   cli_call *call = l->call;
@@ -150,20 +150,20 @@ static idm_status use_best_states(learn_job *l)
     status = idm_problem_reset_states(l->problem, states, &l->unknown, &call->error);
   if (status != IDM_OK) return status;
   idm_notes_add(&call->notes,
-                "%zu states predict best; they are new, called state1 to state%zu in the order of "
-                "the mean index of the first observation factor",
+                "%zu states have the best held-out likelihood; they are new, named state1 to "
+                "state%zu in the order of the mean index of the first observation factor",
                 states, states);
   if (l->unknown)
     idm_notes_add(&call->notes,
-                  "what %zu action%s worth in new states cannot be learnt from a log: fill in what "
-                  "FILL_IN stands for",
-                  l->unknown, l->unknown == 1 ? " is" : "s are");
+                  "utilities of %zu action%s in new states cannot be learnt from a log; replace "
+                  "FILL_IN in the file",
+                  l->unknown, l->unknown == 1 ? "" : "s");
   return IDM_OK;
 }
 
 /* --- models --------------------------------------------------------------------------------- */
 
-/* As many draws as there are to be models, evenly over all chains. */
+/* Set `count` models to draws that are evenly spaced over all chains. */
 static idm_status list_draws(learn_job *l, size_t count)
 {
   cli_call *call = l->call;
@@ -188,7 +188,7 @@ static idm_status list_draws(learn_job *l, size_t count)
   return status;
 }
 
-/* The learnt dynamics in the problem, and the models that are asked for around them. */
+/* Put the learnt dynamics into the problem, and derive the requested models from them. */
 static idm_status set_models(learn_job *l, const model_request *models)
 {
   cli_call *call = l->call;
@@ -201,9 +201,10 @@ static idm_status set_models(learn_job *l, const model_request *models)
   if (models->pessimistic) rule = (idm_model_rule){.uniform = 0.5};
   if (!follow && !models->given) {
     rule = (idm_model_rule){0};
-    idm_notes_add(&call->notes,
-                  "the models of the file are a list around other dynamics and are left out: the "
-                  "agent knows what was learnt; --models perturb, pessimistic or N says otherwise");
+    idm_notes_add(
+        &call->notes,
+        "the models of the file are a fixed list for other dynamics and are left out: the agent "
+        "has the learnt dynamics; use --models perturb, pessimistic or N for other models");
   }
   idm_status status = idm_problem_apply_rule(problem, &rule, &call->error);
   if (status == IDM_OK)
@@ -213,8 +214,8 @@ static idm_status set_models(learn_job *l, const model_request *models)
   idm_theta_models_distance(problem, &l->spread[0], &l->spread[1]);
   if (problem->theta->models > 1 && l->spread[0] < nearly_equal)
     idm_notes_add(&call->notes,
-                  "the %zu models are nearly equal (%.4f of a row's probability apart, at most "
-                  "%.4f): beta, which chooses between them, can hardly matter and will not be "
+                  "the %zu models are nearly equal (mean total variation distance %.4f, at most "
+                  "%.4f): beta, which weights them, has almost no effect and will not be "
                   "identified; --models perturb spreads them by .1",
                   problem->theta->models, l->spread[0], l->spread[1]);
   return IDM_OK;
@@ -258,7 +259,7 @@ static json_t *names(const idm_labels *labels)
   return list;
 }
 
-/* Diagnostics of the draws, by the names of what was learnt. */
+/* Diagnostics of the draws, by the names of the learnt probabilities. */
 static json_t *draws_json(const learn_job *l)
 {
   const idm_dynamics_draws *d = &l->draws;
@@ -280,7 +281,7 @@ static json_t *draws_json(const learn_job *l)
   return object;
 }
 
-/* Modes between which chains are moved. */
+/* Modes that chains move between. */
 static json_t *modes_json(const learn_job *l)
 {
   json_t *object = json_object();
@@ -325,7 +326,10 @@ static idm_status print_json(learn_job *l)
 static void print_held_out(const learn_job *l)
 {
   if (!l->cv_result) return;
-  printf("\nheld out in turn, %zu folds: log-likelihood a decision\n\n", l->settings.folds);
+  printf("\n"
+         "cross-validation, %zu folds: held-out log-likelihood per decision\n"
+         "\n",
+         l->settings.folds);
   printf("states        mean       s.e.   to the best       s.e.\n");
   for (size_t i = 0; i < (l->counts ? l->counts : 1); i++) {
     const idm_cross_validation *h = &l->cv_result[i];
@@ -334,7 +338,7 @@ static void print_held_out(const learn_job *l)
   }
 }
 
-/* The rows of one matrix, under the names of its columns. */
+/* Print the rows of one matrix, with column headers. */
 static void print_rows(const idm_labels *states, const idm_labels *columns, const double *numbers)
 {
   printf("  %-16s", "");
@@ -375,7 +379,7 @@ static void print_matrix(const char *what, const idm_setting *setting, const dou
   }
 }
 
-/* The least good R-hat over all numbers, and of the log-likelihood. */
+/* Print the largest R-hat over all probabilities, and that of the log-likelihood. */
 static void print_draws(const learn_job *l)
 {
   const idm_dynamics_draws *d = &l->draws;
@@ -393,10 +397,10 @@ static void print_draws(const learn_job *l)
   }
   if (idm_diagnose(d->log_likelihood, d->chains, d->draws, d->draws, 1, &it, NULL) != IDM_OK)
     return;
-  printf(
-      "\nposterior: %zu chains of %zu draws; R-hat %.3f of the log-likelihood, at most %.3f (%s) "
-      "of %zu probabilities, whose least effective number of draws is %.0f\n",
-      d->chains, d->draws, it.rhat, worst, d->name.name[which], d->numbers, ess);
+  printf("\n"
+         "posterior: %zu chains of %zu draws; R-hat %.3f of the log-likelihood, at most %.3f (%s) "
+         "of %zu probabilities; minimum effective sample size %.0f\n",
+         d->chains, d->draws, it.rhat, worst, d->name.name[which], d->numbers, ess);
   if (d->modes < 2) return;
   printf("%zu modes, between which chains move %zu times; shares of the draws:", d->modes,
          d->moves);
@@ -416,8 +420,9 @@ static idm_status print(learn_job *l)
          it->best + 1, it->starts, it->converged ? "" : ", not converged: raise --iterations");
   if (it->starts > 1) printf("; %zu of the starts reach it", it->met);
   if (it->renamed)
-    printf("\nthe log hardly distinguishes the names of states: %zu of the starts were given those "
-           "nearest to the file's numbers",
+    printf("\n"
+           "the log hardly distinguishes the labels of states: %zu of the starts were relabelled "
+           "to be closest to the file's dynamics",
            it->renamed);
   putchar('\n');
   print_held_out(l);
@@ -430,7 +435,8 @@ static idm_status print(learn_job *l)
                &setting->observations);
   print_draws(l);
   if (l->problem->theta->models > 1)
-    printf("\n%zu models of the agent: %.4f of a row's probability apart, at most %.4f\n",
+    printf("\n"
+           "%zu models of the agent: mean total variation distance %.4f, at most %.4f\n",
            l->problem->theta->models, l->spread[0], l->spread[1]);
   return IDM_OK;
 }
@@ -444,7 +450,7 @@ static idm_run_mode run_mode(const cli_call *call)
                                         : IDM_RUN_NEW;
 }
 
-/* The request of a run, for the caller to free. */
+/* Make the request of a run; freed by the caller. */
 static idm_status make_request(const learn_job *l, const char *paths, idm_request **ret_request)
 {
   cli_call *call = l->call;
@@ -456,7 +462,7 @@ static idm_status make_request(const learn_job *l, const char *paths, idm_reques
   return status == IDM_OK ? cli_where(call, request->where, sizeof request->where) : status;
 }
 
-/* Compare draws with dispersed starts, also where the search for their mode had fewer. */
+/* Compare the draws with dispersed starts, even if the search for their mode had fewer. */
 static idm_status compare_with_starts(learn_job *l)
 {
   idm_learn_settings settings = l->settings;
@@ -472,7 +478,7 @@ static idm_status compare_with_starts(learn_job *l)
   return status;
 }
 
-/* Draws, in the folder of their run where they have one: there they can be resumed. */
+/* Draw from the posterior; with a folder, in the folder of the run, so that it can be resumed. */
 static idm_status draw(learn_job *l, const char *paths)
 {
   cli_call *call = l->call;
@@ -504,21 +510,19 @@ static idm_status learn(learn_job *l, const char *paths)
   if (status == IDM_OK && l->settings.draws) status = draw(l, paths);
   if (status == IDM_OK && cli_given(call, "draws")) status = compare_with_starts(l);
   if (status == IDM_OK && l->learnt.unvisited)
-    idm_notes_add(
-        &call->notes,
-        "%zu row%s of the dynamics %s never visited in this log: what stands there is the "
-        "prior's, or the file's",
-        l->learnt.unvisited, l->learnt.unvisited == 1 ? "" : "s",
-        l->learnt.unvisited == 1 ? "is" : "are");
+    idm_notes_add(&call->notes,
+                  "%zu row%s of the dynamics %s never visited in this log and taken from the prior "
+                  "or the file",
+                  l->learnt.unvisited, l->learnt.unvisited == 1 ? "" : "s",
+                  l->learnt.unvisited == 1 ? "is" : "are");
   if (status == IDM_OK && !l->learnt.converged)
     idm_notes_add(&call->notes,
-                  "learning stopped after %ld steps and was still gaining; raise "
-                  "--iterations",
+                  "learning stopped after %ld iterations before convergence; raise --iterations",
                   l->settings.iterations);
   return status;
 }
 
-/* Check the folder before anything is learnt. */
+/* Check the folder before learning starts. */
 static idm_status check_run(const learn_job *l, const char *paths)
 {
   cli_call *call = l->call;
@@ -531,7 +535,7 @@ static idm_status check_run(const learn_job *l, const char *paths)
   return status;
 }
 
-/* The draws as a run, beside the problem. */
+/* Write the draws as a run. */
 static idm_status write_run(learn_job *l, const char *folder, const char *paths)
 {
   cli_call *call = l->call;
@@ -545,8 +549,7 @@ static idm_status write_run(learn_job *l, const char *folder, const char *paths)
     status = idm_dynamics_write_run(folder, IDM_RUN_RESUME, l->problem, l->data, request, posterior,
                                     &assessment, &call->error);
   if (status == IDM_OK && assessment->failures.count)
-    idm_notes_add(&call->notes,
-                  "the draws are not to be trusted in %zu respect%s, the first being: %s",
+    idm_notes_add(&call->notes, "the draws fail %zu check%s, the first being: %s",
                   assessment->failures.count, assessment->failures.count == 1 ? "" : "s",
                   assessment->failures.text[0]);
   if (status == IDM_OK && assessment->misfits.count)
@@ -576,7 +579,7 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK && cli_given(call, "resume") && cli_given(call, "overwrite"))
     status = idm_fail(&call->error, IDM_USAGE, "--resume and --overwrite exclude each other");
   if (status == IDM_OK && cli_given(call, "resume") && !cli_given(call, "draws"))
-    status = idm_fail(&call->error, IDM_USAGE, "--resume goes on with draws; expected --draws N");
+    status = idm_fail(&call->error, IDM_USAGE, "--resume continues draws; expected --draws N");
   if (status == IDM_OK && cli_given(call, "resume") && cli_given(call, "output") &&
       idm_run_complete(cli_text(call, "output"))) {
     idm_notes_add(&call->notes, "the run is complete: there is nothing to resume");
@@ -617,7 +620,7 @@ static const cli_option options[] = {
      .letter = 'o',
      .kind = CLI_TEXT,
      .value = "FILE",
-     .help = "the problem with the dynamics learnt (YAML); with --draws a folder for the run"},
+     .help = "problem file with the learnt dynamics (YAML); with --draws a folder for the run"},
     CLI_KEY_OPTION("start"),
     CLI_KEY_OPTION("starts"),
     CLI_KEY_OPTION("repeats"),
@@ -628,14 +631,14 @@ static const cli_option options[] = {
     {.name = "states",
      .kind = CLI_TEXT,
      .value = "2..5",
-     .help = "new states, as many as predict held-out trajectories best; a number or a range"},
+     .help = "create new states; their number, or a range from which cross-validation selects it"},
     CLI_KEY_OPTION("folds"),
     {.name = "models",
      .kind = CLI_TEXT,
      .value = "N",
-     .help = "the agent's models: N posterior draws; perturb: in every row the likeliest "
-             "observation .1 less likely, as it is, .1 more likely; pessimistic: what was learnt, "
-             "and half of it mixed with even rows"},
+     .help = "models of the agent: N posterior draws; perturb: in every row the most likely "
+             "observation .1 less likely, unchanged, and .1 more likely; pessimistic: the learnt "
+             "dynamics, and their equal mixture with uniform rows"},
     CLI_KEY_OPTION("draws"),
     CLI_KEY_OPTION("chains"),
     CLI_KEY_OPTION("warmup"),
@@ -643,7 +646,7 @@ static const cli_option options[] = {
     {.name = "overwrite", .kind = CLI_FLAG, .help = "with --draws: replace a run"},
     {.name = "resume",
      .kind = CLI_FLAG,
-     .help = "with --draws: go on with an interrupted run; the rest of the command is the same"},
+     .help = "with --draws: continue an interrupted run; all other options must be the same"},
     CLI_THREADS_OPTION("threads (default: the processors); never changes a number"),
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
@@ -659,15 +662,12 @@ const cli_command cli_learn = {
     .max_arguments = CLI_ANY_NUMBER,
     .summary = "Learn the dynamics from a log",
     .description =
-        "Learns start, transitions and observations of the environment from what followed which\n"
-        "actions (an input-output hidden Markov model, by Baum and Welch's algorithm), and writes "
-        "the\n"
-        "whole problem with them. What the file gives probability 0 stays impossible; a matrix "
-        "under\n"
-        "\"*\" is learnt once for all its actions; the start is learnt unless it is held. States "
-        "of "
-        "random\n"
-        "starts are ordered by the mean index of the first factor of what they show.",
+        "Learns start, transition and observation probabilities of the environment from a log (an\n"
+        "input-output hidden Markov model, by the Baum-Welch algorithm), and writes the complete\n"
+        "problem with them. Entries with probability 0 in the file stay impossible; a matrix\n"
+        "under \"*\" is learnt once for all its actions; the start is learnt unless it is held\n"
+        "fixed. States of random starts are ordered by the mean index of the first factor of\n"
+        "their observations.",
     .options = options,
     .run = run,
     .keys = idm_learn_keys,

@@ -1,5 +1,4 @@
-/* idm lint: what was read of a log, what was dropped and why, and how it looks beside its problem.
- */
+/* idm lint: accounting of the rows of a log, and comparison of its frequencies with the problem. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +6,10 @@
 #include "cli/cli.h"
 #include "cli/common.h"
 
-/* Faults and impossible observations shown before a list is cut. */
+/* Maximum number of faults and of impossible observations that are printed. */
 enum { max_faults = 20 };
 
-/* What a log was found to be. */
+/* Data and results of the command. */
 typedef struct log_report {
   idm_problem *problem;
   idm_data *data;
@@ -82,7 +81,7 @@ static json_t *lengths_json(const idm_lint *lint)
   return object;
 }
 
-/* Rows of counts as shares, with how many there are and what the file says. */
+/* Rows of counts as shares, with their totals and the probabilities of the file. */
 static json_t *matrix_json(const idm_labels *rows, const double *counts, const double *opt_file,
                            size_t width)
 {
@@ -114,7 +113,7 @@ static json_t *by_action_json(const idm_setting *setting, const double *counts,
   return object;
 }
 
-/* What was seen after each action, and what the filter of the same histories expects. */
+/* Observations after each action, and frequencies predicted by the filter on the same histories. */
 static json_t *observed_json(const idm_setting *setting, const idm_lint *lint)
 {
   json_t *object = json_object();
@@ -225,12 +224,12 @@ static void print_intake(const idm_problem *problem, const idm_log_counts *intak
   }
   print_count("kept", intake->kept);
   if (intake->final_rows)
-    printf("%zu of these rows only say where a trajectory went, and are no decisions\n",
+    printf("%zu of these rows only record the final state of a trajectory, without a decision\n",
            intake->final_rows);
   for (size_t i = 0; i < intake->reasons; i++)
     if (intake->dropped[i].missing)
-      printf("%s: %zu of its rows have no value there\n", intake->dropped[i].reason,
-             intake->dropped[i].missing);
+      printf("%s: %zu of these rows have a missing value in the column\n",
+             intake->dropped[i].reason, intake->dropped[i].missing);
   for (size_t i = 0; i < intake->cuts; i++) {
     const idm_breakpoints *cut = &intake->cut[i];
     printf("%s: cut at", problem->columns.derived[cut->derived].name);
@@ -255,7 +254,7 @@ static void print_labels(const char *what, const idm_labels *labels, const size_
   print_remaining("(not recorded)", missing, rows);
 }
 
-/* A label, and a blank behind it. */
+/* Print a label followed by a space. */
 static void print_cut(int width, const char *label)
 {
   cli_print_truncated(stdout, width, label);
@@ -265,8 +264,9 @@ static void print_cut(int width, const char *label)
 static void print_observed(const idm_setting *setting, const idm_lint *lint)
 {
   const size_t n = lint->sizes.observations;
-  printf("\nobservations after each action: the log, and what the file's dynamics expect of the "
-         "same histories\n");
+  printf("\n"
+         "observations after each action: frequencies in the log, and predicted by the file's "
+         "dynamics given the same histories\n");
   printf("%-20s %-28s %10s %10s\n", "action", "observation", "log", "file");
   for (size_t u = 0; u < lint->sizes.actions; u++) {
     double total = 0;
@@ -281,7 +281,7 @@ static void print_observed(const idm_setting *setting, const idm_lint *lint)
   }
 }
 
-/* Shares of a row of counts beside the file's. */
+/* Print the shares of a row of counts next to the probabilities of the file. */
 static void print_row(const idm_setting *setting, size_t u, size_t s, const double *counts,
                       const double *opt_file, const idm_labels *columns)
 {
@@ -319,7 +319,7 @@ static void print_states(const idm_setting *setting, const idm_lint *lint)
          lint->states == IDM_LINT_COLUMN
              ? "are those of the column"
              : "are expected under the file's own dynamics, given the whole trajectory");
-  if (lint->unlabelled) printf("%zu rows tell no state\n", lint->unlabelled);
+  if (lint->unlabelled) printf("%zu rows have no label of a state\n", lint->unlabelled);
   print_matrix("state", "next state", setting, lint->transition, setting->transition,
                &setting->states);
   print_matrix(setting->emits_before ? "state" : "next state", "observation", setting,
@@ -331,54 +331,54 @@ static void print_impossible(const log_report *l)
   const idm_setting *setting = l->problem->setting;
   const idm_lint *lint = l->lint;
   if (!lint->impossibles) return;
-  printf("\n%zu observation%s that the file's dynamics cannot give there\n", lint->impossibles,
-         lint->impossibles == 1 ? "" : "s");
+  printf("\n"
+         "%zu observation%s with probability 0 under the file's dynamics\n",
+         lint->impossibles, lint->impossibles == 1 ? "" : "s");
   for (size_t i = 0; i < lint->impossibles && i < max_faults; i++) {
     const size_t row = lint->impossible[i];
     printf("%s:%lu: '%s' after '%s'%s\n", idm_data_file(l->data, row),
            (unsigned long)l->data->line[row], setting->observations.name[l->data->observation[row]],
            setting->actions.name[l->data->action[row]],
-           lint->allowed[i] ? "" : " (no model of the agent can give it either)");
+           lint->allowed[i] ? "" : " (impossible in every model of the agent, too)");
   }
   if (lint->impossibles > max_faults)
     printf("... and %zu more (--json lists all)\n", lint->impossibles - max_faults);
 }
 
-/* What is particular, and what to do about it. */
+/* Add notes on peculiarities of the log, with remedies. */
 static void add_recommendations(cli_call *call, const log_report *l)
 {
   const idm_log_counts *intake = l->data->intake;
   const idm_lint *lint = l->lint;
   idm_notes *notes = &call->notes;
   if (!intake->timed)
-    idm_notes_add(notes, "no column is the time: rows are taken in the order of the file; where "
-                         "that is not theirs, map it by data: {time: COLUMN}");
+    idm_notes_add(notes, "there is no time column: rows are used in file order; if that is not the "
+                         "order of time, map a column by data: {time: COLUMN}");
   if (intake->unsorted)
-    idm_notes_add(notes, "%zu trajector%s did not stand in the order of time and %s sorted by it",
-                  intake->unsorted, intake->unsorted == 1 ? "y" : "ies",
-                  intake->unsorted == 1 ? "was" : "were");
+    idm_notes_add(notes, "%zu trajector%s with rows out of time order %s sorted", intake->unsorted,
+                  intake->unsorted == 1 ? "y" : "ies", intake->unsorted == 1 ? "was" : "were");
   if (lint->single)
     idm_notes_add(notes,
-                  "%zu trajector%s of one row: they tell of a first decision and of no change; "
-                  "data: {rules: [{least: 2}]} leaves them out",
+                  "%zu trajector%s of one row, with a first decision only; data: {rules: [{least: "
+                  "2}]} excludes them",
                   lint->single, lint->single == 1 ? "y is" : "ies are");
   if (intake->mixed)
     idm_notes_add(notes,
-                  "lines end in several ways (LF, CRLF, CR) in %zu file%s: all are read; a file "
-                  "that was joined from others may hold a header twice",
+                  "line ends are inconsistent (LF, CRLF, CR) in %zu file%s: all are read; a file "
+                  "that was concatenated from others may contain a second header",
                   intake->mixed, intake->mixed == 1 ? "" : "s");
   if (intake->marked)
     idm_notes_add(notes, "%zu file%s with a byte order mark, which is skipped", intake->marked,
                   intake->marked == 1 ? " begins" : "s begin");
   if (lint->unfiltered)
     idm_notes_add(notes,
-                  "%zu row%s behind an action that is not recorded, or an impossible observation, "
-                  "count%s for no frequency beside the file's",
+                  "%zu row%s after a missing action or an impossible observation %s excluded from "
+                  "the frequencies that are compared with the file",
                   lint->unfiltered, lint->unfiltered == 1 ? "" : "s",
-                  lint->unfiltered == 1 ? "s" : "");
+                  lint->unfiltered == 1 ? "is" : "are");
   if (lint->impossibles)
-    idm_notes_add(notes, "correct the cells of impossible observations, or give the problem's "
-                         "observation probabilities that allow them");
+    idm_notes_add(notes, "correct the cells of impossible observations, or change the problem's "
+                         "observation probabilities to allow them");
 }
 
 static void print_table(const log_report *l)
@@ -390,8 +390,9 @@ static void print_table(const log_report *l)
   print_remaining("(missed)", lint->missed, l->data->rows);
   print_labels("observation", &setting->observations, lint->observation, lint->observation_missing,
                l->data->rows);
-  printf("\nrows a trajectory: %zu to %zu, median %g, mean %.4g; %zu of one row\n", lint->shortest,
-         lint->longest, lint->median, lint->mean, lint->single);
+  printf("\n"
+         "rows per trajectory: %zu to %zu, median %g, mean %.4g; %zu of one row\n",
+         lint->shortest, lint->longest, lint->median, lint->mean, lint->single);
   if (lint->observed) print_observed(setting, lint);
   print_states(setting, lint);
   print_impossible(l);
@@ -399,7 +400,7 @@ static void print_table(const log_report *l)
 
 /* --- the command ---------------------------------------------------------------------------- */
 
-/* All rows that cannot be read, not the first alone. */
+/* Report all rows that cannot be read, not only the first. */
 static idm_status report_faults(cli_call *call, const idm_read_errors *faults)
 {
   if (cli_given(call, "json")) {
@@ -414,7 +415,7 @@ static idm_status report_faults(cli_call *call, const idm_read_errors *faults)
       puts(idm_error_text(&faults->shown[i], text, sizeof text));
   }
   return idm_fail(&call->error, IDM_INPUT,
-                  "%zu row%s cannot be read%s; nothing else is looked at before %s mended",
+                  "%zu row%s cannot be read%s; no other checks are made before %s corrected",
                   faults->count, faults->count == 1 ? "" : "s",
                   faults->count > faults->room ? " (the first are shown)" : "",
                   faults->count == 1 ? "it is" : "they are");
@@ -474,7 +475,7 @@ static const cli_option options[] = {
     {.name = "state",
      .kind = CLI_TEXT,
      .value = "COLUMN",
-     .help = "a column that holds the hidden state that each action was taken in"},
+     .help = "a column with the hidden state before each action"},
     CLI_WHERE_OPTION,
     CLI_SET_OPTION,
     CLI_PLUGIN_OPTION,
@@ -487,20 +488,16 @@ const cli_command cli_lint = {
     .arguments = "PROBLEM DATA...",
     .min_arguments = 2,
     .max_arguments = CLI_ANY_NUMBER,
-    .summary = "Look at a log: what was read, dropped and why, and how it fits its problem",
+    .summary = "Check a log: rows read and dropped, and its agreement with the problem",
     .description =
-        "Counts the rows, trajectories and agents that were read, what each rule of data: rules: "
-        "and each\n"
-        "condition took, and what is left; they add up. Then labels and lengths, what was seen "
-        "after each\n"
-        "action beside what the file's dynamics expect of the same histories, and transitions and\n"
-        "observations by hidden state beside the file's: of a column (--state), or expected under "
-        "the\n"
-        "file's own dynamics. Rows that cannot be read are all named (exit code 3), and "
-        "observations that\n"
-        "the file's dynamics cannot give (exit code 1). Missed responses (data: {missed: ...}) "
-        "are\n"
-        "counted apart from actions.",
+        "Counts the rows, trajectories and agents that were read, dropped by each rule of data:\n"
+        "rules: and each condition, and kept; the counts add up. Then labels and lengths, the\n"
+        "observations after each action compared with the predictions of the file's dynamics\n"
+        "given the same histories, and transitions and observations by hidden state compared with\n"
+        "the file: states from a column (--state), or expected under the file's own dynamics. All\n"
+        "rows that cannot be read are listed (exit code 3), and all observations with probability\n"
+        "0 under the file's dynamics (exit code 1). Missed responses (data: {missed: ...}) are\n"
+        "counted separately from actions.",
     .options = options,
     .run = run,
 };

@@ -1,12 +1,12 @@
-/* idm list: planners, inverse planners, classes, plots, agents, parameters, columns, checks,
- * examples. */
+/* idm list: planners, inverse planners, classes, plots, samplers, agents, parameters, columns,
+ * checks, examples. */
 #include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/common.h"
 
-/* One object, {"planners": [...]}, where --json asks for it. */
+/* With --json, print one object, such as {"planners": [...]}. */
 static idm_status finish(cli_call *call, json_t *array)
 {
   json_t *object = json_object();
@@ -17,7 +17,7 @@ static idm_status finish(cli_call *call, json_t *array)
   return whole ? IDM_OK : idm_fail_memory(&call->error);
 }
 
-/* Blocks that a planner reads, its own among them. */
+/* Blocks that a planner uses, including its own. */
 static json_t *blocks_read_json(const idm_planner *planner)
 {
   json_t *reads = json_array();
@@ -29,7 +29,7 @@ static json_t *blocks_read_json(const idm_planner *planner)
   return reads;
 }
 
-/* Planners, or the paper's table of agents. */
+/* List the planners, or the agents of the paper's table. */
 static idm_status list_planners(cli_call *call, bool agents)
 {
   json_t *array = json_array();
@@ -64,7 +64,7 @@ static idm_status list_inverses(cli_call *call)
   return finish(call, array);
 }
 
-/* A line for each regulariser and each kind of policy. */
+/* Print a line for each regulariser and each kind of policy. */
 static idm_status show_regularisers(cli_call *call, const idm_problem *problem, double alpha)
 {
   static const double scale[IDM_ZETA_COUNT] = {100, 0.02, 0.1, 1, 0.5};
@@ -86,7 +86,7 @@ static idm_status show_regularisers(cli_call *call, const idm_problem *problem, 
   return status;
 }
 
-/* Both sides of the paper's proposition on the built-in maintenance problem. */
+/* Print both sides of the paper's proposition for the built-in maintenance problem. */
 static idm_status show_proposition(cli_call *call)
 {
   static const double alpha = 0.5;
@@ -117,7 +117,7 @@ static idm_status list_plots(cli_call *call)
   return finish(call, array);
 }
 
-/* The paper's table "Inverse Decision Modeling", its ticks computed. */
+/* The paper's table "Inverse Decision Modeling", with computed ticks. */
 static idm_status list_classes(cli_call *call)
 {
   static const char *const ticks[IDM_PROPERTY_COUNT] = {
@@ -175,15 +175,15 @@ static idm_status list_examples(cli_call *call)
   return finish(call, array);
 }
 
-/* --- tables of facts ------------------------------------------------------------------------ */
+/* --- tables ---------------------------------------------------------------------------------- */
 
-/* Columns of a table: the key of the entry that stands there. */
+/* Column of a table: key of the entry, and heading. */
 typedef struct heading {
   const char *key;
   const char *words;
 } heading;
 
-/* Words joined by commas. Returns buffer. */
+/* Join words by commas. Returns buffer. */
 static const char *join(const json_t *words, char *buffer, size_t size)
 {
   size_t used = 0;
@@ -194,7 +194,7 @@ static const char *join(const json_t *words, char *buffer, size_t size)
   return buffer;
 }
 
-/* A cell of a table: text as it is, lists joined. */
+/* Cell of a table: a text, or a joined list. */
 static const char *cell(const json_t *entry, const char *key, char *buffer, size_t size)
 {
   const json_t *value = json_object_get(entry, key);
@@ -216,7 +216,7 @@ static void print_markdown(const json_t *array, const heading *headings)
   }
 }
 
-/* One line an entry, as wide as each column needs; the last one as it comes. */
+/* One line per entry; columns are as wide as their longest cell, except the last. */
 static void print_lines(const json_t *array, const heading *headings)
 {
   char buffer[400];
@@ -292,7 +292,7 @@ static const char *default_text(const idm_block_info *info, char *buffer, size_t
   return buffer;
 }
 
-/* Planners that read a block, in words: those that do not, where they are fewer. */
+/* Planners that use a block, as text; if they are the majority, "all but" the others. */
 static void set_readers(json_t **entry, json_t *readers, const json_t *non_readers)
 {
   char names[400];
@@ -304,7 +304,7 @@ static void set_readers(json_t **entry, json_t *readers, const json_t *non_reade
   idm_json_set(entry, "planners", readers);
 }
 
-/* One block: of the shared table, or of a planner's own. */
+/* JSON of a block of the shared table (opt_owner NULL) or of a planner's own block. */
 static json_t *parameter_json(const idm_block_info *info, int id, const idm_planner *opt_owner)
 {
   char buffer[160];
@@ -379,10 +379,10 @@ static idm_status list_columns(cli_call *call)
     set_text(&entry, "cells", cell_description(info, buffer, sizeof buffer));
     set_text(&entry, "by", info->by_trajectory ? "trajectory" : "row");
     set_text(&entry, "need",
-             info->of_state   ? "read where states are observed"
+             info->of_state   ? "read if states are observed"
              : info->required ? "required"
-             : info->evidence ? "evidence: read where it is mapped or needed"
-                              : "read where it is there");
+             : info->evidence ? "evidence: read if it is mapped or needed"
+                              : "read if it is present");
     idm_json_append(&array, entry);
   }
   return finish_table(call, array, headings);
@@ -390,7 +390,7 @@ static idm_status list_columns(cli_call *call)
 
 /* --- checks --------------------------------------------------------------------------------- */
 
-/* "above 1.01", "below 400"; "" where there is no threshold. */
+/* Threshold as in "above 1.01" or "below 400"; empty if there is none. */
 static const char *threshold_text(const idm_check *row, char *buffer, size_t size)
 {
   buffer[0] = '\0';
@@ -476,20 +476,21 @@ static idm_status run(cli_call *call)
   const bool markdown = cli_given(call, "markdown");
   if (cli_given(call, "proposition") &&
       (strcmp(call->argument[0], "classes") != 0 || cli_given(call, "json")))
-    return idm_fail(&call->error, IDM_USAGE, "--proposition is for classes, and prints no JSON");
+    return idm_fail(&call->error, IDM_USAGE,
+                    "--proposition applies to classes only, without --json");
   if (markdown && cli_given(call, "json"))
     return idm_fail(&call->error, IDM_USAGE, "--markdown and --json exclude each other");
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     if (strcmp(lists[i].name, call->argument[0]) != 0) continue;
     if (markdown && !lists[i].table)
-      return idm_fail(&call->error, IDM_USAGE, "--markdown is for parameters, columns and checks");
+      return idm_fail(&call->error, IDM_USAGE,
+                      "--markdown applies to parameters, columns and checks only");
     return lists[i].list(call);
   }
-  return idm_fail(
-      &call->error, IDM_USAGE,
-      "nothing to list under '%s'; expected planners, inverses, classes, plots, samplers, agents, "
-      "parameters, columns, checks or examples",
-      call->argument[0]);
+  return idm_fail(&call->error, IDM_USAGE,
+                  "unknown list '%s'; expected planners, inverses, classes, plots, samplers, "
+                  "agents, parameters, columns, checks or examples",
+                  call->argument[0]);
 }
 
 static const cli_option options[] = {
@@ -499,8 +500,8 @@ static const cli_option options[] = {
              "docs/checks.md"},
     {.name = "proposition",
      .kind = CLI_FLAG,
-     .help = "classes: both sides of the paper's proposition on example:maintenance, each computed "
-             "without the other, for five regularisers, of a rule and of a network"},
+     .help = "classes: both sides of the paper's proposition for example:maintenance, computed "
+             "independently, for five regularisers, with a rule and with a network"},
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
@@ -514,22 +515,18 @@ const cli_command cli_list_command = {
     .summary = "List planners, agents, inverse planners, classes, plots, samplers, parameters, "
                "columns, checks, examples",
     .description =
-        "WHAT is planners, inverses (inverse planners), classes, plots, samplers, agents, "
-        "parameters, "
-        "columns, checks\n"
-        "or examples.\n"
-        "Agents are the paper's table of boundedly rational agents: planners with some parameters "
-        "clamped.\n"
-        "Any of them can be the planner of a problem, as in --set planner=maximum-entropy.\n"
-        "Classes are the paper's table of inverse decision models, each a planner, an inverse "
-        "planner "
-        "and\nwhat is free (idm fit --class NAME); its ticks are computed from what the planner "
-        "reads and what is\nfree.\n"
-        "Parameters are listed with their place in a file, values, default, usual scale and prior "
-        "when free\n(R: the range of the utility), and the planners that read them; columns of a "
-        "log with their key\nunder `data`, the headers taken for them, and what they hold; checks "
-        "of "
-        "an answer with what they\ndo, the values beyond their threshold, and what is measured.",
+        "WHAT is planners, inverses (inverse planners), classes, plots, samplers, agents,\n"
+        "parameters, columns, checks or examples.\n"
+        "Agents are the paper's table of boundedly rational agents: planners with some parameters\n"
+        "clamped. Any of them can be the planner of a problem, as in\n"
+        "--set planner=maximum-entropy.\n"
+        "Classes are the paper's table of inverse decision models, each a planner, an inverse\n"
+        "planner and free blocks (idm fit --class NAME); its ticks are computed from the blocks\n"
+        "that the planner uses and those that are free.\n"
+        "Parameters are listed with their place in a file, values, default, default scale and\n"
+        "prior (R: the range of the utility), and the planners that use them; columns of a log\n"
+        "with their key under `data`, their default headers, and their content; checks of an\n"
+        "answer with their consequence, threshold and measure.",
     .options = options,
     .run = run,
 };

@@ -13,7 +13,7 @@ static idm_status find_kind(cli_call *call, const idm_plot **ret_plot)
   for (size_t i = 0; idm_plot_at(i) && used < sizeof names - 1; i++)
     used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                              idm_plot_at(i)->name);
-  return idm_fail(&call->error, IDM_USAGE, "there is no plot of kind '%s'; expected one of %s",
+  return idm_fail(&call->error, IDM_USAGE, "unknown plot kind '%s'; expected one of %s",
                   call->argument[0], names);
 }
 
@@ -33,13 +33,14 @@ static idm_status read_style(cli_call *call, idm_figure_options *style)
   return idm_fail(&call->error, IDM_USAGE, "--theme is '%s'; expected auto, light or dark", theme);
 }
 
-/* Groups and people have no common centre; only a plot of the agent asks for one. */
+/* True if the posterior has a common centre; groups and people have none, and only plots of the
+ * agent need it. */
 static bool has_centre(const idm_posterior *opt_posterior)
 {
   return opt_posterior && idm_posterior_axis(opt_posterior, "person") == opt_posterior->axes;
 }
 
-/* The log: what is named, or, where one is needed, what the run was fitted to. */
+/* Read the log given, or, if a log is needed, the log of the run. */
 static idm_status read_log(cli_call *call, const idm_plot *plot, cli_plot_input *s)
 {
   char paths[sizeof((idm_request *)0)->data];
@@ -52,13 +53,13 @@ static idm_status read_log(cli_call *call, const idm_plot *plot, cli_plot_input 
   return needed && s->input.posterior ? cli_read_run_data(call, &s->input, &s->data) : IDM_OK;
 }
 
-/* What is to be drawn, as far as the arguments say. */
+/* Open the objects to draw, as far as the arguments determine them. */
 static idm_status open_plot_input(cli_call *call, const idm_plot *plot, cli_plot_input *s,
                                   idm_plot_subject *ret_subject)
 {
   const char *first = call->argument[1];
   idm_status status = cli_plot_input_open(call, first, s);
-  /* An audit is of groups: a plot of one agent has nothing to draw. */
+  /* An audit has groups, so a plot of one agent is not possible. */
   const idm_problem *problem = idm_audit_is(first) ? NULL : s->input.problem;
   if (status == IDM_OK && problem && has_centre(s->input.posterior) &&
       (plot->needs & IDM_PLOT_PROBLEM))
@@ -126,8 +127,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "FILE",
      .default_value = "-",
-     .help = "where to: SVG, or by its ending .png or .pdf"},
-    {.name = "data", .kind = CLI_TEXT, .value = "FILE", .help = "write what is drawn as CSV, too"},
+     .help = "output file: SVG, or PNG or PDF by the extension .png or .pdf"},
+    {.name = "data",
+     .kind = CLI_TEXT,
+     .value = "FILE",
+     .help = "also write the data of the figure as CSV"},
     CLI_SAFE_OPTION,
     {.name = "size",
      .kind = CLI_TEXT,
@@ -138,34 +142,33 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "THEME",
      .default_value = "auto",
-     .help = "light, dark, or auto: as the reader's screen has it"},
+     .help = "light, dark, or auto: the colour scheme of the reader's browser"},
     {.name = "panel",
      .kind = CLI_LIST,
      .value = "TITLE:KEY=VALUE,...",
-     .help = "of policy, simplex and occupancy: an agent to draw, with these keys set; may be "
+     .help = "for policy, simplex and occupancy: an agent to draw, with these keys set; may be "
              "repeated"},
     {.name = "path",
      .kind = CLI_TEXT,
      .value = "U:X,...",
-     .help = "of policy and simplex: show where beliefs go after these actions and observations"},
+     .help = "for policy and simplex: show the beliefs after these actions and observations"},
     {.name = "trajectory",
      .kind = CLI_TEXT,
      .value = "ID",
-     .help = "of simplex and surprise: one trajectory of the log"},
+     .help = "for simplex and surprise: one trajectory of the log"},
     {.name = "due",
      .kind = CLI_TEXT,
      .value = "ACTION",
-     .help = "of simplex: three trajectories of the log, one with rational decisions, one that "
-             "lacks an ACTION that is due, one that has it belatedly"},
+     .help = "for simplex: three trajectories of the log: one with rational decisions, one in "
+             "which a due ACTION is missing, one in which it is late"},
     {.name = "quantity",
      .kind = CLI_LIST,
      .value = "NAME",
-     .help = "of a run: draw this quantity; may be repeated (default: all that are summarised)"},
+     .help = "for a run: draw this quantity; may be repeated (default: all that are summarised)"},
     {.name = "truth",
      .kind = CLI_LIST,
      .value = "NAME=VALUE",
-     .help = "of posterior and joint: what a quantity is in truth, where that is known; may be "
-             "repeated"},
+     .help = "for posterior and joint: the true value of a quantity, if known; may be repeated"},
     CLI_SET_OPTION,
     CLI_WHERE_OPTION,
     CLI_PLUGIN_OPTION,
@@ -179,11 +182,9 @@ const cli_command cli_plot = {
     .min_arguments = 2,
     .max_arguments = CLI_ANY_NUMBER,
     .summary = "Draw a figure",
-    .description = "Draws a figure of a problem, of a log or of what a run, an audit or a study "
-                   "found, as SVG, "
-                   "PNG or PDF; "
-                   "`idm list plots`\n"
-                   "names the kinds.",
+    .description = "Draws a figure of a problem, of a log or of the results of a run, an audit or "
+                   "a study, as\n"
+                   "SVG, PNG or PDF; `idm list plots` lists the kinds.",
     .options = options,
     .run = run,
 };

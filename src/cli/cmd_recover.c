@@ -1,4 +1,4 @@
-/* idm recover: does a log of this size answer the question? */
+/* idm recover: parameter recovery from simulated logs. */
 #include <math.h>
 
 #include "cli/cli.h"
@@ -30,8 +30,9 @@ static idm_status report(cli_call *call, const idm_calibration *c)
   }
   if (json) return cli_print_json(call, object);
   json_decref(object);
-  printf("\nof %zu intervals of 90 %%, %.0f +- %.0f should cover the truth\n", n, 0.9 * (double)n,
-         1.645 * sqrt(0.09 * (double)n));
+  printf("\n"
+         "of %zu intervals of 90 %%, %.0f +- %.0f are expected to cover the truth\n",
+         n, 0.9 * (double)n, 1.645 * sqrt(0.09 * (double)n));
   return IDM_OK;
 }
 
@@ -50,19 +51,15 @@ const cli_command cli_recover = {
     .arguments = "PROBLEM|RUN",
     .min_arguments = 1,
     .max_arguments = 1,
-    .summary = "See whether a log of this size answers the question",
+    .summary = "Test how well parameters are recovered from a log of this size",
     .description =
-        "Draws agents from the prior, simulates a log of each, fits it, and reports how often the "
-        "90 %\n"
-        "interval covers the truth, the bias, the error, and the correlation with the truth, in "
-        "the\n"
-        "coordinate of each prior (log alpha where alpha is inferred on the scale log). Of a RUN: "
-        "its\n"
-        "problem and settings, and without -n logs of the design of its own log (agents, "
-        "trajectories,\n"
-        "lengths, utilities, actions available, start beliefs). With --inverse preference-bayes "
-        "whoever\n"
-        "is drawn prefers between trajectories of the problem's own agent (--pairs).",
+        "Draws agents from the prior, simulates a log of each, fits it, and reports the coverage\n"
+        "of the 90 % interval, the bias, the error, and the correlation with the truth, in the\n"
+        "coordinate of each prior (log alpha if alpha is inferred on the scale log). For a RUN:\n"
+        "its problem and settings, and without -n logs with the design of its own log (agents,\n"
+        "trajectories, lengths, utilities, available actions, start beliefs). With\n"
+        "--inverse preference-bayes each drawn agent states preferences between trajectories of\n"
+        "the problem's own agent (--pairs).",
     .options = cli_calibration_options,
     .run = run,
     .keys = idm_calibration_keys,

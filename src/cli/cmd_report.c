@@ -1,4 +1,4 @@
-/* idm report: what a run found, as one page. */
+/* idm report: the results of a run as one HTML page. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -23,7 +23,7 @@ static const cli_option options[] = {
      .letter = 'o',
      .kind = CLI_TEXT,
      .value = "FILE",
-     .help = "where to (default: report.html in the run's folder)"},
+     .help = "output file (default: report.html in the folder of the run)"},
     CLI_PLUGIN_OPTION,
     CLI_JSON_OPTION,
     CLI_END,
@@ -34,15 +34,12 @@ const cli_command cli_report_command = {
     .arguments = "RUN|AUDIT|STUDY",
     .min_arguments = 1,
     .max_arguments = 1,
-    .summary = "Write what a run, an audit or a study found as one page",
+    .summary = "Write the results of a run, an audit or a study as one page",
     .description =
-        "One HTML file that needs nothing else: the answer in two sentences, the verdict, figures, "
-        "checks,\n"
-        "the most surprising decisions, what the data fix and what the answer hangs on, a "
-        "paragraph for the\n"
-        "methods of a paper, and the complete request. It works without a network and without "
-        "scripts, which\n"
-        "only show values under the pointer and save figures.",
+        "Writes one self-contained HTML file: the answer in two sentences, the verdict, figures,\n"
+        "checks, the most surprising decisions, identification and sensitivity, a paragraph for\n"
+        "the methods section of a paper, and the complete request. It needs no network\n"
+        "connection; scripts are optional, they show values under the pointer and save figures.",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* idm sbc: do the ranks of the truth say that prior, simulation and posterior agree? */
+/* idm sbc: simulation-based calibration by a chi-square test of the ranks of the truth. */
 #include <math.h>
 
 #include "cli/cli.h"
@@ -46,9 +46,9 @@ static idm_status report(cli_call *call, const idm_calibration *c)
   else
     json_decref(object);
   if (status == IDM_OK && worst < 0.001)
-    status =
-        idm_fail(&call->error, IDM_UNTRUSTED,
-                 "ranks are not uniform (p %.2g): posterior and simulation do not agree", worst);
+    status = idm_fail(&call->error, IDM_UNTRUSTED,
+                      "ranks are not uniform (p %.2g): posterior and simulation are inconsistent",
+                      worst);
   return status;
 }
 
@@ -70,10 +70,10 @@ const cli_command cli_sbc = {
     .max_arguments = 1,
     .summary = "Simulation-based calibration of the whole program",
     .description =
-        "The same as recover, but ranks the truth among the draws: for a sound program the ranks "
-        "are\n"
-        "uniform. Exit code 1 where a chi-square test over 20 bins says they are not (p < .001).\n"
-        "A RUN stands for its problem, its settings and, without -n, the design of its log.",
+        "As recover, but reports the ranks of the truth among the draws: for a correct program "
+        "the\n"
+        "ranks are uniform. Exit code 1 if a chi-square test over 20 bins rejects uniformity\n"
+        "(p < .001). For a RUN: its problem, its settings and, without -n, the design of its log.",
     .options = cli_calibration_options,
     .run = run,
     .keys = idm_calibration_keys,

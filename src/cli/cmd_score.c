@@ -1,4 +1,4 @@
-/* idm score: the log-likelihood of a log under an agent. */
+/* idm score: log-likelihood of a log under an agent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "cli/cli.h"
 #include "cli/common.h"
 
-/* Agents shown in the table before it is cut. */
+/* Maximum number of agents in the table. */
 enum { max_listed = 20 };
 
-/* Rows that are scored, and the trajectories that hold them. */
+/* Numbers of rows that are scored, and of trajectories with such rows. */
 typedef struct scored_counts {
   size_t rows;
   size_t trajectories;
@@ -49,12 +49,12 @@ static idm_status print_json(cli_call *call, const idm_data *data, const idm_sco
 static void print_table(const idm_data *data, const idm_score *score, const double *agents)
 {
   const scored_counts s = scope_of(data);
-  printf("log-likelihood %.6f over %llu decisions: %.6f a decision\n", score->log_likelihood,
+  printf("log-likelihood %.6f over %llu decisions: %.6f per decision\n", score->log_likelihood,
          (unsigned long long)score->decisions,
          score->log_likelihood / (double)(score->decisions ? score->decisions : 1));
-  printf("%zu rows accounted for: %llu decisions, %llu forced, %llu missed, %llu not recorded; "
-         "%zu trajector%s, "
-         "%zu agent%s, %zu variant%s\n\n",
+  printf("%zu rows in total: %llu decisions, %llu forced, %llu missed, %llu not recorded; %zu "
+         "trajector%s, %zu agent%s, %zu variant%s\n"
+         "\n",
          s.rows, (unsigned long long)score->decisions, (unsigned long long)score->forced,
          (unsigned long long)score->missed, (unsigned long long)score->unrecorded, s.trajectories,
          s.trajectories == 1 ? "y" : "ies", data->agent_name.count,
@@ -72,7 +72,7 @@ static idm_status print(cli_call *call, const idm_data *data, const idm_score *s
                         const double *agents)
 {
   if (score->impossible_line)
-    idm_notes_add(&call->notes, "%s:%ld: a decision that this agent never takes",
+    idm_notes_add(&call->notes, "%s:%ld: a decision with probability 0 for this agent",
                   score->impossible_file, score->impossible_line);
   if (cli_given(call, "json")) return print_json(call, data, score, agents);
   print_table(data, score, agents);
@@ -91,7 +91,7 @@ static idm_status write_table(const void *content, const char *path, idm_error *
   return idm_trials_write_csv(s->trials, s->data, s->setting, path, error);
 }
 
-/* Write trials where --trials says, and free them. */
+/* Write trials to the file given by --trials, and free them. */
 static idm_status write_trials(cli_call *call, const idm_problem *problem, const idm_data *data,
                                idm_trials *trials)
 {
@@ -103,7 +103,7 @@ static idm_status write_trials(cli_call *call, const idm_problem *problem, const
   return status;
 }
 
-/* Whether --history keeps the rows that --where leaves out. */
+/* Parse --history: whether rows that --where excludes are kept as history. */
 static idm_status parse_history(cli_call *call, bool *ret_keep)
 {
   const char *word = cli_text(call, "history");
@@ -112,7 +112,7 @@ static idm_status parse_history(cli_call *call, bool *ret_keep)
   return idm_fail(&call->error, IDM_USAGE, "--history is '%s'; expected keep or drop", word);
 }
 
-/* A file of its own: standard output holds the score. */
+/* Check --trials: it needs its own file, since the score is printed on standard output. */
 static idm_status check_trials(cli_call *call)
 {
   const char *path = cli_text(call, "trials");
@@ -121,8 +121,8 @@ static idm_status check_trials(cli_call *call)
   if (status != IDM_OK || !path) return status;
   if (history)
     return idm_fail(&call->error, IDM_USAGE,
-                    "--trials lists every row that is read; leave --where and --history out, and "
-                    "take the rows from its table");
+                    "--trials lists every row that is read; leave out --where and --history, and "
+                    "select rows from its table");
   if (strcmp(path, "-") != 0) return cli_check_target(call, path);
   return idm_fail(&call->error, IDM_USAGE,
                   "--trials needs a file to write to, not standard output");
@@ -150,13 +150,14 @@ static idm_status score_data(cli_call *call, const idm_problem *problem, const i
   return status;
 }
 
-/* The log: every argument but the first. Of a run, its own log must be what it was. */
+/* Read the log: all arguments but the first. If it is the log of the run, its contents must be
+ * unchanged. */
 static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_problem *problem,
                             idm_data **ret_data)
 {
   enum { room = sizeof((idm_request *)0)->data };
   char where[sizeof((idm_request *)0)->where];
-  char *paths = malloc(room); /* too large for the stack beside that of the caller */
+  char *paths = malloc(room); /* too large for the stack in addition to the caller's */
   if (!paths) return idm_fail_memory(&call->error);
   idm_status status = cli_data_paths(call, 1, paths, room);
   if (status == IDM_OK && opt_request)
@@ -166,14 +167,14 @@ static idm_status read_data(cli_call *call, const idm_request *opt_request, idm_
   if (status == IDM_OK) status = parse_history(call, &history);
   if (status == IDM_OK && history && !where[0])
     status = idm_fail(&call->error, IDM_USAGE,
-                      "--history keep reads the rows that --where leaves out; expected --where");
+                      "--history keep reads the rows that --where excludes; expected --where");
   if (status == IDM_OK)
     status = cli_read_people(call, paths, where, opt_request, history, problem, ret_data);
   free(paths);
   return status;
 }
 
-/* By the draws of a run: one vector for all, or each person by their own. */
+/* Predict by the draws of a run: one vector for all, or each person by their own draws. */
 static idm_status predict(cli_call *call, const idm_problem *problem,
                           const idm_posterior *posterior, const idm_request *request,
                           const idm_data *data, double *by_person, idm_score *score)
@@ -181,24 +182,24 @@ static idm_status predict(cli_call *call, const idm_problem *problem,
   if (!posterior->series_count)
     return idm_posterior_predict(problem, posterior, data, by_person, score, &call->error);
   if (cli_given(call, "trials"))
-    return idm_fail(&call->error, IDM_USAGE,
-                    "--trials is for a run of one vector for all, and this one is of people");
+    return idm_fail(
+        &call->error, IDM_USAGE,
+        "--trials needs a run with a single parameter vector, and this run is of people");
   return idm_people_predict(problem, posterior, data, cli_people_column(request),
                             request->settings.threads, by_person, score, &call->error);
 }
 
-/* A run; the columns of the log give it utilities, and no number in their place. */
+/* Open a run. Its utilities come from the columns of the log, so --set of a utility is refused. */
 static idm_status open_run(cli_call *call, cli_input *input)
 {
   idm_status status = cli_input_open(call, call->argument[0], input);
   if (status == IDM_OK && input->problem->utility_sources != input->utility_sources)
     status = idm_fail(&call->error, IDM_USAGE,
-                      "--set does not change the utilities of a log that is scored: they come from "
-                      "its columns");
+                      "--set cannot change utilities that come from columns of the scored log");
   return status == IDM_OK ? cli_check_planable(call, input->posterior) : status;
 }
 
-/* Score by the posterior of a run: the mean over its draws of each trajectory's probability. */
+/* Score by the posterior of a run: mean of each trajectory's probability over its draws. */
 static idm_status score_by_run(cli_call *call)
 {
   cli_input input;
@@ -261,14 +262,14 @@ static const cli_option options[] = {
     {.name = "trials",
      .kind = CLI_TEXT,
      .value = "FILE",
-     .help = "CSV file to write, a line a row: belief before it, probability and Q of each action, "
-             "surprise, log-likelihood; of a RUN means and quantiles over draws"},
+     .help = "CSV file to write, one line per row: belief before it, probability and Q of each "
+             "action, surprise, log-likelihood; for a RUN means and quantiles over draws"},
     CLI_WHERE_OPTION,
     {.name = "history",
      .kind = CLI_TEXT,
      .value = "keep|drop",
      .default_value = "drop",
-     .help = "rows that --where leaves out: keep reads them for the agent's memory and does not "
+     .help = "rows that --where excludes: keep reads them for the agent's memory and does not "
              "score them, drop does not read them"},
     CLI_SET_OPTION,
     CLI_PROBLEM_OPTION,
@@ -285,20 +286,17 @@ const cli_command cli_score = {
     .max_arguments = CLI_ANY_NUMBER,
     .summary = "Score a log: its log-likelihood under an agent",
     .description =
-        "Filters every trajectory of DATA through the agent's recognition policy and adds up the\n"
-        "log-probability of each recorded decision among the actions open at that step. Forced\n"
-        "decisions, missed responses (data: {missed: ...}) and unrecorded ones add nothing but "
-        "are\n"
-        "filtered; none is dropped in silence.\n"
-        "A RUN scores by its posterior: the log of each trajectory's probability, averaged over "
-        "the\n"
-        "draws; one of people (--by, --each) scores everybody by their own draws. A RUN that was\n"
-        "fitted with --where reads the same rows here, unless --where says otherwise. With\n"
-        "--history keep, beliefs and values follow from the rows before those that are scored. The "
-        "surprise\n"
-        "of --trials is -log p(x|z,u) under the agent's own models, weighed as it weighs them; "
-        "what\n"
-        "was not recorded is averaged over.",
+        "Filters every trajectory of DATA with the agent's recognition policy and sums the\n"
+        "log-probabilities of all recorded decisions among the actions available at each step.\n"
+        "Forced decisions, missed responses (data: {missed: ...}) and unrecorded ones contribute\n"
+        "nothing but are filtered; all are counted.\n"
+        "A RUN scores by its posterior: the log of each trajectory's mean probability over the\n"
+        "draws; a run of people (--by, --each) scores each person by their own draws. A RUN that\n"
+        "was fitted with --where uses the same rows, unless --where is given. With --history "
+        "keep,\n"
+        "beliefs and values depend on the rows before those that are scored. The surprise of\n"
+        "--trials is -log p(x|z,u) under the agent's own models, with the agent's weights;\n"
+        "missing values are averaged over.",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* idm simulate: a log of decisions from an agent in its environment. */
+/* idm simulate: a log of decisions of an agent in its environment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +22,10 @@ static idm_status report(cli_call *call, const idm_data *data, long seed)
   return cli_print_json(call, object);
 }
 
-/* One log to be made. */
+/* A log to simulate. */
 typedef struct simulation_job {
   cli_input input;
-  idm_data *design_log; /* the log whose design is kept; NULL: none */
+  idm_data *design_log; /* log whose design is reproduced; NULL: none */
   idm_data *data;
 } simulation_job;
 
@@ -36,7 +36,7 @@ static void close_job(simulation_job *j)
   cli_input_close(&j->input);
 }
 
-/* Refuse to write over the log of a run, which may be several files, one a line. */
+/* Refuse to overwrite the log of a run, which may consist of several files, one per line. */
 static idm_status check_logs(cli_call *call, const char *output, const char *logs)
 {
   idm_status status = IDM_OK;
@@ -51,7 +51,7 @@ static idm_status check_logs(cli_call *call, const char *output, const char *log
   return status;
 }
 
-/* The log that --like names: of a run by its own --where, unless the call has one. */
+/* Read the log given by --like; for a run with the run's --where, unless the call has its own. */
 static idm_status read_like(cli_call *call, const char *design_log, simulation_job *j)
 {
   char where[sizeof((idm_request *)0)->where];
@@ -62,8 +62,8 @@ static idm_status read_like(cli_call *call, const char *design_log, simulation_j
              : status;
 }
 
-/* The problem, and the log that --like names; that of a run, unless a number of trajectories
- * is asked for. */
+/* Open the problem and the design log: --like, or the log of the run unless a number of
+ * trajectories is given. */
 static idm_status open_job(cli_call *call, simulation_job *j)
 {
   const char *design_log = cli_text(call, "like");
@@ -74,19 +74,19 @@ static idm_status open_job(cli_call *call, simulation_job *j)
   if (design_log) status = idm_file_check_output(output, &design_log, 1, &call->error);
   if (status == IDM_OK && design_log) status = read_like(call, design_log, j);
   if (design_log) return status;
-  /* The design of a run's log is of the environment that it is from. */
+  /* The design of a run's log belongs to its original environment. */
   if (!j->input.posterior || cli_given(call, "number") || cli_given(call, "problem"))
     return cli_check_utilities(call, j->input.problem);
   status = check_logs(call, output, j->input.request->data);
   if (status != IDM_OK) return status;
   status = cli_read_run_data(call, &j->input, &j->design_log);
   if (status == IDM_INPUT)
-    idm_notes_add(&call->notes, "a run is simulated by the design of its log: say --like DATA "
-                                "where that lies elsewhere, or -n N for a design without a log");
+    idm_notes_add(&call->notes, "a run is simulated with the design of its log; give --like DATA "
+                                "if the log has moved, or -n N for a design without a log");
   return status;
 }
 
-/* Let the problem's agent act. */
+/* Simulate the problem's agent. */
 static idm_status simulate_problem(cli_call *call, simulation_job *j, idm_simulation simulation)
 {
   idm_workspace *workspace = NULL;
@@ -114,7 +114,7 @@ static idm_status simulate(cli_call *call, simulation_job *j, const idm_simulati
   return status == IDM_OK ? simulate_problem(call, j, *simulation) : status;
 }
 
-/* Utilities in the columns that the file takes them from, whatever --set put in their place. */
+/* Write utilities to the columns that the file reads them from, including values from --set. */
 static idm_status restore_utilities(cli_call *call, simulation_job *j)
 {
   const idm_theta *theta = j->input.problem->theta;
@@ -130,8 +130,7 @@ static idm_status restore_utilities(cli_call *call, simulation_job *j)
   return idm_problem_unbind(j->input.problem, theta, values, &call->error);
 }
 
-/* Logs of several environments are read together: their trajectories are not to be taken for each
- * other. */
+/* Give trajectories unique names, since logs of several environments may be read together. */
 static idm_status name_trajectories(cli_call *call, const char *environment, idm_data *data)
 {
   char name[1100];
@@ -143,7 +142,7 @@ static idm_status name_trajectories(cli_call *call, const char *environment, idm
   return status;
 }
 
-/* Where it was, in a problem of several environments. */
+/* Add the environment column, if the problem has several environments. */
 static idm_status label_environment(cli_call *call, simulation_job *j)
 {
   const idm_problem *problem = j->input.problem;
@@ -160,14 +159,14 @@ static idm_status label_environment(cli_call *call, simulation_job *j)
   return status;
 }
 
-/* What the file maps and a simulation does not make. */
+/* Note columns that the file maps but a simulation does not produce. */
 static void note_not_simulated(cli_call *call, const simulation_job *j)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
     if (info->evidence && j->input.problem->columns.role[c].count && !j->data->number[c] &&
         !j->data->label[c])
-      idm_notes_add(&call->notes, "column '%s': %s is not simulated; a constant stands there",
+      idm_notes_add(&call->notes, "column '%s': %s is not simulated; the column is constant",
                     j->input.problem->columns.role[c].name[0], info->what);
   }
 }
@@ -188,7 +187,7 @@ static idm_status run(cli_call *call)
     status = idm_fail(&call->error, IDM_USAGE, "--like and --number exclude each other");
   if (status == IDM_OK && cli_given(call, "where") && !cli_given(call, "like"))
     status =
-        idm_fail(&call->error, IDM_USAGE, "--where chooses rows of a log: it needs --like DATA");
+        idm_fail(&call->error, IDM_USAGE, "--where selects rows of a log; it needs --like DATA");
   if (status == IDM_OK) status = open_job(call, &j);
   const idm_simulation simulation = {.trajectories = (size_t)cli_integer(call, "number"),
                                      .steps = (int)cli_integer(call, "steps"),
@@ -217,13 +216,13 @@ static const cli_option options[] = {
     {.name = "like",
      .kind = CLI_TEXT,
      .value = "DATA",
-     .help =
-         "keep the design of a log in place of a number of trajectories (a RUN: of its own log)"},
+     .help = "reproduce the design of a log instead of a number of trajectories (for a RUN: its "
+             "own log)"},
     {.name = "states",
      .kind = CLI_FLAG,
-     .help = "add a column `state`: the hidden state that each action was taken in"},
-    CLI_DRAW_OPTION("each", "of a RUN: act by draw N, or by the posterior's `centre`, throughout; "
-                            "`each`: every trajectory by another draw"),
+     .help = "add a column `state`: the hidden state before each action"},
+    CLI_DRAW_OPTION("each", "for a RUN: simulate all trajectories with draw N or the posterior's "
+                            "`centre`; `each`: every trajectory with another draw"),
     {.name = "seed",
      .kind = CLI_INTEGER,
      .value = "SEED",
@@ -235,7 +234,7 @@ static const cli_option options[] = {
      .value = "N",
      .default_value = "0",
      .high = 1e9,
-     .help = "most steps a trajectory (0: the horizon, or 1000)"},
+     .help = "maximum number of steps per trajectory (0: the horizon, or 1000)"},
     CLI_OUTPUT_OPTION("CSV file to write"),
     CLI_SAFE_OPTION,
     CLI_WHERE_OPTION,
@@ -254,23 +253,18 @@ const cli_command cli_simulate = {
     .max_arguments = 1,
     .summary = "Simulate a log of decisions",
     .description =
-        "Lets the agent act in the environment (never in its own models) and writes one row a\n"
-        "decision, in the columns that the problem maps under `data:`, so that `score` and `fit` "
-        "read it\n"
-        "with the same problem: agent, trajectory, step, action, what was observed after it, and "
-        "what the\n"
-        "problem has besides. The same seed gives the same log. --like DATA keeps a log's design: "
-        "its\n"
-        "agents and trajectories with their names, utilities by column, actions available, missed "
-        "responses,\n"
-        "start beliefs and lengths: a trajectory that no action ended is cut where it was cut.\n"
-        "Covariates are left out; of a RUN that was fitted with --where, the rows that it names,\n"
-        "unless --where says otherwise.\n"
-        "A RUN simulates each agent of its log by the posterior, every trajectory by another draw "
-        "(the\n"
-        "posterior predictive), or with --draw the whole log by one. Utilities from columns need "
-        "a log,\n"
-        "or a number: --set utility.ACTION.STATE=NUMBER.",
+        "Simulates the agent in the environment (not in its own models) and writes one row per\n"
+        "decision, in the columns that the problem maps under `data:`, so that `score` and `fit`\n"
+        "can read it with the same problem: agent, trajectory, step, action, observation after "
+        "it,\n"
+        "and further columns of the problem. The same seed gives the same log. --like DATA\n"
+        "reproduces the design of a log: its agents and trajectories with their names, utilities\n"
+        "by column, available actions, missed responses, start beliefs and lengths (a trajectory\n"
+        "that is not ended by an action has the same length). Covariates are not written. For a\n"
+        "RUN that was fitted with --where, the same rows, unless --where is given.\n"
+        "A RUN simulates the agents of its log from the posterior, every trajectory with another\n"
+        "draw (the posterior predictive distribution), or with --draw the whole log with one.\n"
+        "Utilities from columns need a log, or a number: --set utility.ACTION.STATE=NUMBER.",
     .options = options,
     .run = run,
 };

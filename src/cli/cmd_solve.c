@@ -13,7 +13,7 @@
 
 /* === search =================================================================================== */
 
-/* Options of a planner that searches, and its progress. */
+/* Options and progress of planners that search. */
 
 static const idm_key seconds_key = {.name = "seconds",
                                     .kind = IDM_KEY_NUMBER,
@@ -21,7 +21,7 @@ static const idm_key seconds_key = {.name = "seconds",
                                     .above = true,
                                     .most = INFINITY};
 
-/* Set a field by the option of its key's name, where it is given. */
+/* Set a field from the option with its key's name, if given. */
 static idm_status take(cli_call *call, const idm_key *key, void *fields)
 {
   return cli_given(call, key->name)
@@ -38,12 +38,12 @@ idm_status cli_search_begin(cli_call *call, idm_problem *problem, double begun, 
   for (size_t i = 0; i < sizeof options / sizeof options[0] && !planner->search; i++)
     if (cli_given(call, options[i]))
       return idm_fail(&call->error, IDM_USAGE,
-                      "--%s is of planner 'point-based', and this agent plans by '%s'; see --set "
-                      "planner=point-based",
+                      "--%s needs planner 'point-based', and this agent has planner '%s'; see "
+                      "--set planner=point-based",
                       options[i], planner->name);
   idm_status status = take(call, idm_key_find(idm_agent_option_keys(), "gap"), &problem->agent);
   if (status == IDM_OK) status = take(call, &seconds_key, &search->solver);
-  /* Reading the problem counts, too. */
+  /* The time limit includes reading the problem. */
   const double left = search->solver.seconds - (idm_seconds() - begun);
   if (search->solver.seconds > 0) search->solver.seconds = fmax(left, DBL_MIN);
   if (status == IDM_OK && cli_text(call, "alpha"))
@@ -52,7 +52,7 @@ idm_status cli_search_begin(cli_call *call, idm_problem *problem, double begun, 
   search->goal = search->solver.tolerance = problem->agent.gap;
   search->solver.opt_monitor = cli_search_watch;
   search->solver.monitor_context = search;
-  cli_progress_begin(&search->progress, "interrupted; what was reached follows");
+  cli_progress_begin(&search->progress, "interrupted; the results so far follow");
   cli_catch_signals();
   return IDM_OK;
 }
@@ -69,7 +69,7 @@ bool cli_search_watch(void *context, double lower, double upper)
   search->lower = lower;
   search->upper = upper;
   if (!(search->first > 0)) search->first = upper - lower;
-  /* Gaps close by about the same factor in the same time. */
+  /* The gap decreases about exponentially in time. */
   const double closed = log(search->first / (upper - lower)) / log(search->first / search->goal);
   const idm_progress_state work = {
       .done = fmin(fmax(closed, 0), 1), .content = search, .describe = describe};
@@ -78,15 +78,15 @@ bool cli_search_watch(void *context, double lower, double upper)
 
 /* === states =================================================================================== */
 
-/* What an agent does in every state, where states are observed. */
+/* Value and policy in every state, if states are observed. */
 
-/* One corner after another. */
+/* Iteration over the states, as vertices of the simplex. */
 typedef struct policy_scan {
   const idm_setting *setting;
   idm_workspace *workspace;
-  double *corner;  /* [state] */
-  double *policy;  /* [action]: at choice time */
-  double *planned; /* [action] */
+  double *corner;  /* [state]: a vertex */
+  double *policy;  /* [action]: choice probabilities */
+  double *planned; /* [action]: planned policy */
 } policy_scan;
 
 static idm_status policy_scan_open(cli_call *call, policy_scan *t)
@@ -104,8 +104,8 @@ static void policy_scan_close(const policy_scan *t)
   free(t->planned);
 }
 
-/* Both policies in a state, at the first decision; returns its value. Nothing follows arrival at a
- * terminal state, whatever a planner keeps for it. */
+/* Compute both policies in a state, at the first decision; returns its value. A terminal state has
+ * value 0, regardless of the planner. */
 static double scan_state(const policy_scan *t, size_t state)
 {
   if (t->setting->terminal_state[state]) return 0;
@@ -146,7 +146,7 @@ idm_status cli_print_states(cli_call *call, const idm_setting *setting, idm_work
     printf(setting->terminal_state[s] ? "  terminal\n" : "\n");
   }
   if (status == IDM_OK && shown < setting->states.count)
-    printf("... and %zu more states: --json has them all\n", setting->states.count - shown);
+    printf("... and %zu more states (--json lists all)\n", setting->states.count - shown);
   policy_scan_close(&t);
   return status;
 }
@@ -180,25 +180,25 @@ idm_status cli_states_json(cli_call *call, const idm_setting *setting, idm_works
 
 /* === cmd solve ================================================================================ */
 
-/* What was found beside the view. */
+/* Results apart from the table of beliefs. */
 typedef struct solve_result {
   idm_plan_report report;
   idm_forward forward;
   bool has_forward;
-  double lower; /* bounds on the value at the start; NaN: none */
+  double lower; /* bounds on the value at the start belief; NaN: none */
   double upper;
 } solve_result;
 
-/* What is to be shown: beliefs, in order, with the observation that led to each on a path. */
+/* Table of beliefs; along a path, with the observation that leads to each. */
 typedef struct belief_table {
   size_t count;
-  bool has_beliefs;  /* there are beliefs to show */
-  bool states;       /* they are states, all of which are shown */
+  bool has_beliefs;  /* the agent has beliefs */
+  bool states;       /* the beliefs are all states of the problem */
   double *belief;    /* [count][state] */
   char **step_label; /* [count]: "monitor:positive", or NULL */
   double *value;     /* [count] */
-  bool has_habits;   /* choices differ from the planned policy */
-  double *policy;    /* [count][action]: at choice time */
+  bool has_habits;   /* choice probabilities differ from the planned policy */
+  double *policy;    /* [count][action]: choice probabilities */
   double *planned;   /* [count][action] */
 } belief_table;
 
@@ -226,7 +226,7 @@ static idm_status belief_table_create(cli_call *call, const idm_setting *setting
   return idm_fail_memory(&call->error);
 }
 
-/* "0.5,0.5" -> a belief. */
+/* Parse a belief such as "0.5,0.5". */
 static idm_status parse_belief(cli_call *call, const idm_setting *setting, const char *text,
                                double *belief)
 {
@@ -281,8 +281,8 @@ static idm_status follow_path(cli_call *call, const idm_setting *setting,
   return status;
 }
 
-/* Values and planned policies at each belief, and choices of a first decision where no path gave
- * them; along a path steps are taken. */
+/* Compute values and planned policies at each belief and, without a path, the choice probabilities
+ * of a first decision. Along a path, the row index is the number of steps. */
 static void evaluate(idm_workspace *workspace, const idm_setting *setting, bool path,
                      belief_table *v)
 {
@@ -374,7 +374,7 @@ static idm_status print_json(cli_call *call, const cli_input *input, const belie
   return cli_print_json(call, object);
 }
 
-/* As wide as its heading. */
+/* Column width: at least that of the heading. */
 static int column_width(const char *heading, int least)
 {
   const int width = cli_width(heading);
@@ -410,8 +410,8 @@ static void print_rows(const idm_setting *setting, const belief_table *v, const 
   }
 }
 
-/* Whether a block is a single number that the planner reads; habits, what bends Bayes' rule and the
- * capacity of a sensor only where they are not as by default. */
+/* True if a block is a single number that the planner uses. Choice biases, belief-update parameters
+ * and the sensor capacity are shown only if they differ from their defaults. */
 static bool is_shown(const idm_agent_options *agent, const idm_theta *theta, size_t id)
 {
   const idm_block_info *info = theta->block[id].info;
@@ -421,8 +421,8 @@ static bool is_shown(const idm_agent_options *agent, const idm_theta *theta, siz
   return !hidden_by_default || idm_theta_scalar(theta, id) != info->default_number;
 }
 
-/* The numbers that a planner reads, in one line: multipliers, discount, horizon, then all others. A
- * planner that reads none has no such line. */
+/* Print the numbers that a planner uses on one line: multipliers, discount, then all others, and
+ * the horizon. Nothing is printed if there are none. */
 static void print_numbers(const idm_agent_options *agent, const idm_theta *theta, int horizon)
 {
   static const idm_block_id first[] = {IDM_ALPHA, IDM_BETA, IDM_ETA, IDM_DISCOUNT};
@@ -438,46 +438,46 @@ static void print_numbers(const idm_agent_options *agent, const idm_theta *theta
   printf(shown ? "\n\n" : "\n");
 }
 
-/* What a planner that learns by acting knows of its plan. */
+/* Print the diagnostics of a planner that learns by acting. */
 static void print_experience(const idm_workspace *workspace, const idm_setting *setting,
                              const idm_learning_report *result)
 {
   const idm_theta *theta = idm_workspace_theta(workspace);
   if (result->log_transitions)
-    printf("\nlearnt from %zu transitions of the log, gone through %.4g times: no bound on the "
-           "value is "
-           "known\n",
-           result->log_transitions, (double)result->transitions / (double)result->log_transitions);
+    printf(
+        "\n"
+        "learnt from %zu transitions of the log in %.4g passes: no bound on the value is known\n",
+        result->log_transitions, (double)result->transitions / (double)result->log_transitions);
   else
     printf("\nlearnt from %ld sampled transitions: no bound on the value is known\n",
            result->transitions);
   if (!isnan(result->residual))
-    printf("Bellman residual on them %.3g (mean over the pairs of state and action seen)\n",
+    printf("Bellman residual on them %.3g (mean over the visited pairs of state and action)\n",
            result->residual);
   if (!isnan(result->value))
-    printf("return %.6f (standard error %.2g) in episodes of their own; gradient of the policy "
+    printf("return %.6f (standard error %.2g) in separate episodes; norm of the policy gradient "
            "%.3g\n",
            result->value, result->standard_error, result->derivative);
   else if (isnan(result->residual))
-    printf("the budget holds too few whole episodes to say what it is worth\n");
+    printf("the budget has too few complete episodes to estimate the return\n");
   if (result->unvisited)
-    printf("%zu of %zu states were never %s: their values are 0, as they began, and their "
-           "policy is even\n",
+    printf("%zu of %zu states were never %s: their values have the initial value 0, and their "
+           "policy is uniform\n",
            result->unvisited, setting->states.count,
            result->log_transitions ? "acted in" : "sampled");
   const double alpha = idm_theta_scalar(theta, IDM_ALPHA);
   const double rest = 1 - idm_theta_scalar(theta, IDM_DISCOUNT);
   if (!idm_planner_reads(idm_workspace_planner(workspace), IDM_ALPHA) || !(rest > 0)) return;
   if (result->log_transitions) {
-    printf("values count the policy's entropy\n");
+    printf("values include the entropy of the policy\n");
     return;
   }
-  printf("values count the policy's entropy: where nothing is terminal they are alpha "
+  printf("values include the entropy of the policy: without terminal states they are alpha "
          "log|U|/(1-discount) = %.6g above those of `maximum-entropy`\n",
          alpha * log((double)setting->actions.count) / rest);
 }
 
-/* How far what is printed can be trusted. */
+/* Print the accuracy of the results. */
 static void print_accuracy(const idm_setting *setting, const idm_workspace *workspace,
                            const solve_result *result)
 {
@@ -491,30 +491,31 @@ static void print_accuracy(const idm_setting *setting, const idm_workspace *work
     return;
   }
   if (idm_workspace_planner(workspace)->search) {
-    printf(
-        "\nat the start the best policy is worth between %.6f and %.6f, %.1e apart; values above "
-        "are lower\nbounds (stopped by %s after %ld trials)\n",
-        result->lower, result->upper, report->bound, idm_stop_name(report->stop),
-        report->iterations);
-    return;
-  }
-  if (!idm_workspace_points(workspace)) {
-    printf("\nnot on a lattice: stopped by %s after %ld iterations\n", idm_stop_name(report->stop),
+    printf("\n"
+           "the value of the optimal policy at the start is between %.6f and %.6f, %.1e apart; "
+           "values in the table\n"
+           "are lower bounds (stopped by %s after %ld trials)\n",
+           result->lower, result->upper, report->bound, idm_stop_name(report->stop),
            report->iterations);
     return;
   }
-  printf("%zu %s; on them the value is certain to %.1e (stopped by %s after %ld "
-         "iterations)\n",
+  if (!idm_workspace_points(workspace)) {
+    printf("\n"
+           "no lattice: stopped by %s after %ld iterations\n",
+           idm_stop_name(report->stop), report->iterations);
+    return;
+  }
+  printf("%zu %s; certified error of the value on them %.1e (stopped by %s after %ld iterations)\n",
          idm_workspace_points(workspace), setting->fully_observed ? "states" : "lattice points",
          report->bound, idm_stop_name(report->stop), report->iterations);
   if (result->lower <= result->upper)
-    printf(
-        "at the start the best policy is worth between %.6f (plans of the lattice's own actions, "
-        "followed\nexactly) and %.6f (the lattice, whose value is never below)\n",
-        result->lower, result->upper);
+    printf("the value of the optimal policy at the start is between %.6f (exact value of plans "
+           "with the lattice's\n"
+           "actions) and %.6f (upper bound by the lattice)\n",
+           result->lower, result->upper);
 }
 
-/* The table of states or of beliefs; with habits the planned policy in a second one. */
+/* Table of states or beliefs; with choice biases, a second table of the planned policy. */
 static idm_status print_policies(cli_call *call, const idm_setting *setting,
                                  idm_workspace *workspace, const belief_table *v)
 {
@@ -527,12 +528,13 @@ static idm_status print_policies(cli_call *call, const idm_setting *setting,
       print_rows(setting, v, planned ? v->planned : v->policy);
     if (!planned && v->has_habits && !cli_text(call, "path") &&
         idm_theta_scalar(idm_workspace_theta(workspace), IDM_PERSEVERANCE) != 0)
-      printf("(of a first decision; after an action perseverance changes them: see --path)\n");
+      printf("(for a first decision; after an action perseverance changes the probabilities: see "
+             "--path)\n");
   }
   return status;
 }
 
-/* What is done at every belief between two states, a line an action. */
+/* Draw the choice probabilities over the beliefs of two states, one line per action. */
 static void draw_policy(const idm_setting *setting, idm_workspace *workspace)
 {
   enum { columns = 48 };
@@ -586,8 +588,8 @@ static idm_status print_table(cli_call *call, const idm_problem *problem, const 
   return IDM_OK;
 }
 
-/* Whether the planner that --set names takes transitions row by row, and nothing but planning is
- * asked for: beliefs along a path need matrices. */
+/* True if the planner given by --set supports sparse transitions of hidden states and only planning
+ * is requested: beliefs along a path require matrices. */
 static bool uses_sparse_rows(const cli_call *call)
 {
   static const char key[] = "planner=";
@@ -600,7 +602,7 @@ static bool uses_sparse_rows(const cli_call *call)
   return planner && planner->supports & IDM_SUPPORTS_SPARSE_HIDDEN && !cli_text(call, "path");
 }
 
-/* The problem, or a run at its centre or at one of its draws. */
+/* Open the problem, or a run at its centre or at a draw. */
 static idm_status open_subject(cli_call *call, cli_input *input)
 {
   idm_status status = uses_sparse_rows(call)
@@ -614,12 +616,13 @@ static idm_status open_subject(cli_call *call, cli_input *input)
     status = idm_fail(&call->error, IDM_USAGE, "--at and --path exclude each other");
   if (status == IDM_OK && cli_given(call, "at") &&
       !idm_agent_planner(&input->problem->agent)->belief)
-    status = idm_fail(&call->error, IDM_USAGE, "--at is a belief, and '%s' does not decide by one",
+    status = idm_fail(&call->error, IDM_USAGE,
+                      "--at is a belief, and the policy of '%s' is not a function of one",
                       idm_agent_planner(&input->problem->agent)->name);
   return status;
 }
 
-/* Which parameter of a run is solved for. */
+/* Print which parameter of a run is solved for. */
 static void print_draw_used(const cli_call *call)
 {
   const char *draw = cli_text(call, "draw");
@@ -638,7 +641,7 @@ static idm_status print(cli_call *call, const cli_input *input, const belief_tab
   result->has_forward = idm_workspace_planner(workspace)->lattice != NULL;
   if (result->has_forward)
     status = idm_plan_forward(workspace, 0, &result->forward, NULL, &call->error);
-  if (status == IDM_NUMERICAL) { /* value and policy stand all the same */
+  if (status == IDM_NUMERICAL) { /* value and policy are still valid */
     idm_notes_add(&call->notes, "%s: return and complexities are left out", call->error.message);
     result->has_forward = false;
     status = IDM_OK;
@@ -653,7 +656,7 @@ static idm_status print(cli_call *call, const cli_input *input, const belief_tab
   return status;
 }
 
-/* The plan itself, where --alpha asks for it. */
+/* Write the vectors of the plan, with --alpha. */
 static idm_status write_vectors(cli_call *call, const idm_workspace *workspace)
 {
   const char *path = cli_text(call, "alpha");
@@ -677,7 +680,7 @@ static idm_status run(cli_call *call)
   const idm_problem *problem = input.problem;
   v.has_beliefs = status == IDM_OK && idm_agent_planner(&problem->agent)->belief;
   v.states = v.has_beliefs && problem->setting->fully_observed && !path && !cli_given(call, "at");
-  /* One that holds no belief shows what it does first. */
+  /* Without beliefs, the table is a path of length 0. */
   const bool follows = path || !v.has_beliefs;
   if (status == IDM_OK && !follows) status = parse_beliefs(call, problem->setting, &v);
   if (status == IDM_OK) status = cli_search_begin(call, input.problem, begun, &search);
@@ -708,25 +711,23 @@ static const cli_option options[] = {
     {.name = "path",
      .kind = CLI_TEXT,
      .value = "U:X,...",
-     .help = "follow actions and observations from the start and show every belief on the way"},
+     .help = "follow actions and observations from the start and show every belief along the path"},
     {.name = "gap",
      .kind = CLI_TEXT,
      .value = "G",
-     .help =
-         "of planner point-based: search until the bounds on the value at the start are G apart, "
-         "in units of the utility (default: the agent's gap, 0.001)"},
+     .help = "for planner point-based: search until the bounds on the value at the start are G "
+             "apart, in units of the utility (default: the agent's gap, 0.001)"},
     {.name = "seconds",
      .kind = CLI_TEXT,
      .value = "S",
-     .help = "of planner point-based: search no longer than S seconds (default: until the gap is "
-             "reached, which takes the same steps each time)"},
+     .help = "for planner point-based: limit the search to S seconds (default: none; the search is "
+             "then deterministic)"},
     {.name = "alpha",
      .kind = CLI_TEXT,
      .value = "FILE",
-     .help =
-         "of planner point-based: write the vectors of the lower bound, each with the action its "
-         "plan begins with, in the .alpha format of pomdp-solve"},
-    CLI_DRAW_OPTION("centre", "of a RUN: the draw to solve for, or the posterior's `centre`"),
+     .help = "for planner point-based: write the vectors of the lower bound, each with the first "
+             "action of its plan, in the .alpha format of pomdp-solve"},
+    CLI_DRAW_OPTION("centre", "for a RUN: the draw to solve for, or the posterior's `centre`"),
     CLI_PLAIN_OPTION,
     CLI_BATCH_OPTIONS,
     CLI_PLUGIN_OPTION,
@@ -741,26 +742,17 @@ const cli_command cli_solve = {
     .max_arguments = 1,
     .summary = "Solve an agent: value, policy, return and complexities",
     .description =
-        "Plans for the agent that the problem describes and prints its value and decision policy "
-        "at "
-        "the\n"
-        "start belief, at each --at, or along a --path. The value comes with a certified bound for "
-        "the\n"
-        "lattice it is solved on; --set resolution=N refines the lattice itself. Of a rational "
-        "agent it is\n"
-        "printed between which bounds the best policy lies. --set planner=point-based bounds the "
-        "value\n"
-        "from both sides for any number of states, until they are --gap apart. Planners that learn "
-        "by acting know\n"
-        "no bound, and print what their samples say. Return "
-        "and\n"
-        "complexities (nats) are those of the agent's own model of the world. With\n"
-        "--set decision_capacity=NATS (likewise specification_capacity, recognition_capacity) the "
-        "multiplier\n"
-        "alpha (beta, eta) that uses the capacity up is found first. A RUN is solved at the centre "
-        "of "
-        "its\n"
-        "posterior, or at one of its draws: --draw N.",
+        "Plans for the agent of the problem and prints its value and decision policy at the start\n"
+        "belief, at each --at, or along a --path. The value has a certified bound on its error on\n"
+        "the lattice; --set resolution=N refines the lattice itself. For a rational agent, bounds\n"
+        "on the value of the optimal policy are printed. --set planner=point-based bounds the\n"
+        "value from both sides for any number of states, until the bounds are --gap apart.\n"
+        "Planners that learn by acting have no bound, and print estimates from their samples.\n"
+        "Return and complexities (nats) are computed under the agent's own model of the world.\n"
+        "With --set decision_capacity=NATS (likewise specification_capacity,\n"
+        "recognition_capacity) the multiplier alpha (beta, eta) at which the complexity equals\n"
+        "the capacity is computed first. A RUN is solved at the centre of its posterior, or at\n"
+        "one of its draws: --draw N.",
     .options = options,
     .run = run,
 };

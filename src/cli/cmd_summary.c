@@ -1,4 +1,4 @@
-/* idm summary: what a run found. */
+/* idm summary: posterior summaries of runs. */
 #include "cli/cli.h"
 #include "cli/common.h"
 
@@ -28,7 +28,7 @@ const cli_command cli_summary = {
         "Mean, standard deviation, Monte Carlo error, quantiles, bulk and tail effective sample "
         "size\n"
         "and R-hat of every free parameter, computed from run.nc as ArviZ and posterior do.\n"
-        "Several runs stand under their names: headings, or keys of the JSON object.",
+        "Several runs are printed with their names as headings, or as keys of one JSON object.",
     .options = options,
     .run = run,
 };

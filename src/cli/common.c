@@ -1,4 +1,4 @@
-/* What several commands share.
+/* Shared functions of the commands.
  *
  * Contents: common · people · plan */
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* === common ================================================================================= */
 
-/* What several commands do: reading, planning, JSON. */
+/* Reading, overriding, output targets, JSON. */
 
 void cli_setting_key(const char *assignment, char *key, size_t size)
 {
@@ -32,7 +32,7 @@ static void note_unread_setting(cli_call *call, const idm_problem *problem, cons
   const bool of_agent = block >= 0 ? problem->theta->block[block].info->of_agent
                                    : idm_key_find(idm_agent_option_keys(), key) != NULL;
   if (of_agent && !idm_agent_uses_key(problem, key))
-    idm_notes_add(&call->notes, "--set %s: the planner '%s' makes nothing of it", key,
+    idm_notes_add(&call->notes, "--set %s: no effect with planner '%s'", key,
                   idm_agent_planner(&problem->agent)->name);
 }
 
@@ -52,7 +52,7 @@ idm_status cli_override(cli_call *call, idm_problem *problem)
   for (size_t i = 0; status == IDM_OK && i < count; i++)
     status = idm_problem_set(problem, settings[i], &call->error);
   if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
-  /* The file was sound: what is wrong now came from the command line. */
+  /* The file is valid, so this error is due to an option. */
   return status == IDM_INPUT && sound ? IDM_USAGE : status;
 }
 
@@ -69,7 +69,7 @@ idm_status cli_read_problem(cli_call *call, const char *path, idm_problem **ret_
   return status;
 }
 
-/* Whether an assignment changes where the agent acts, not the agent. */
+/* True if an assignment changes the environment, not the agent. */
 static bool is_of_environment(const char *assignment)
 {
   char key[64];
@@ -77,20 +77,20 @@ static bool is_of_environment(const char *assignment)
   return strcmp(key, "environment") == 0 || strcmp(key, "start") == 0;
 }
 
-/* Of a run: another environment of its family, or another start. */
+/* For a run: select another environment of its family, or another start. */
 static idm_status set_environment(cli_call *call, const cli_input *input, const char *assignment)
 {
   if (input->posterior->drawn)
     return idm_fail(&call->error, IDM_USAGE,
-                    "--set %.200s: the run was fitted over learnt dynamics, each draw with its "
-                    "own; other dynamics come from --problem OTHER.yaml",
+                    "--set %.200s: the run was fitted over learnt dynamics, which differ between "
+                    "draws; use --problem OTHER.yaml for other dynamics",
                     assignment);
   const idm_status status = idm_problem_check_models(input->problem, &call->error);
   return status == IDM_OK ? idm_problem_set(input->problem, assignment, &call->error) : status;
 }
 
-/* Apply --set to a run: to its environment and start, and to utilities that came from columns of
- * its log. What was inferred, and what was held meanwhile, stays. */
+/* Apply --set to a run: environment, start, and utilities that come from columns of its log.
+ * Parameters that were inferred or fixed cannot be changed. */
 static idm_status apply_settings_to_run(cli_call *call, const cli_input *input)
 {
   const char *const *settings;
@@ -107,10 +107,9 @@ static idm_status apply_settings_to_run(cli_call *call, const cli_input *input)
     if (utility) status = idm_problem_set(problem, settings[i], &call->error);
     if (status == IDM_OK && (!utility || problem->utility_sources == sources))
       status = idm_fail(&call->error, IDM_USAGE,
-                        "--set does not change what a run has inferred or held: it takes "
-                        "environment=NAME, start=..., and a number for a utility that comes from a "
-                        "data column, as utility.ACTION.STATE=1; other dynamics come from "
-                        "--problem OTHER.yaml");
+                        "--set cannot change the parameters of a run: expected environment=NAME, "
+                        "start=..., or a number for a utility that comes from a data column, as "
+                        "utility.ACTION.STATE=1; use --problem OTHER.yaml for other dynamics");
   }
   if (status == IDM_OK && count && idm_problem_validate(problem, &call->error) != IDM_OK)
     status = IDM_USAGE;
@@ -121,11 +120,11 @@ idm_status cli_check_relocation(cli_call *call, bool run)
 {
   if (run || !cli_given(call, "problem")) return IDM_OK;
   return idm_fail(&call->error, IDM_USAGE,
-                  "--problem gives a run another environment; '%s' is a problem",
+                  "--problem changes the environment of a run; '%s' is a problem",
                   call->argument[0]);
 }
 
-/* Put the agent of a run into the environment of the problem that --problem names. */
+/* Move the agent of a run to the environment of the problem given by --problem. */
 static idm_status relocate_run(cli_call *call, cli_input *input)
 {
   const char *path = cli_text(call, "problem");
@@ -140,11 +139,11 @@ static idm_status relocate_run(cli_call *call, cli_input *input)
   if (status == IDM_OK) idm_problem_name_unused(input->problem, other, unused, sizeof unused);
   idm_problem_destroy(other);
   if (status != IDM_OK) return status;
-  /* The draws are taken without the learnt dynamics, which are of the environment left. */
+  /* The learnt dynamics belong to the former environment, so they are removed from the draws. */
   idm_dynamics_sets_destroy(input->posterior->drawn);
   input->posterior->drawn = NULL;
   idm_notes_add(&call->notes,
-                "dynamics, start and endings are those of %.300s; all numbers of the agent are "
+                "dynamics, start and endings are those of %.300s; all parameters of the agent are "
                 "those of the run",
                 path);
   if (unused[0]) idm_notes_add(&call->notes, "not used of %.300s: %s", path, unused);
@@ -212,8 +211,8 @@ idm_status cli_check_planable(cli_call *call, const idm_posterior *opt_posterior
   const idm_status status = idm_run_assess(call->argument[0], opt_posterior, &a, &call->error);
   if (status == IDM_OK && !a->trusted)
     idm_notes_add(&call->notes,
-                  "the run is not to be trusted, and so neither is what is said of the agent here; "
-                  "`idm check %.300s` says why",
+                  "the run is not to be trusted, and neither are these results; `idm check %.300s` "
+                  "lists the reasons",
                   call->argument[0]);
   idm_assessment_destroy(a);
   return status;
@@ -228,7 +227,7 @@ void cli_input_close(cli_input *input)
   idm_problem_destroy(input->problem);
 }
 
-/* An audit's problem and posterior. */
+/* Read problem and posterior of an audit. */
 static idm_status open_audit(cli_call *call, const char *folder, cli_input *input)
 {
   idm_audit_request *request = malloc(sizeof *request);
@@ -273,7 +272,7 @@ const char *cli_people_column(const idm_request *opt_request)
   return opt_request->by[0] ? opt_request->by : opt_request->each;
 }
 
-/* idm_data_read_files, or idm_data_read_history. */
+/* Type of idm_data_read_files and idm_data_read_history. */
 typedef idm_status reader(const char *const *paths, size_t count, const idm_problem *problem,
                           const idm_csv_options *options, idm_data **ret_data, idm_notes *opt_notes,
                           idm_error *opt_error);
@@ -332,7 +331,7 @@ idm_status cli_read_run_data(cli_call *call, cli_input *input, idm_data **ret_da
                          input->problem, ret_data);
 }
 
-/* The number of a draw, over all chains. */
+/* Parse the index of a draw, counted over all chains. */
 static idm_status parse_draw(cli_call *call, const idm_posterior *posterior, const char *text,
                              size_t *ret_draw)
 {
@@ -350,7 +349,7 @@ static idm_status parse_draw(cli_call *call, const idm_posterior *posterior, con
 idm_status cli_check_draw(cli_call *call, const cli_input *input)
 {
   if (input->posterior || !cli_given(call, "draw")) return IDM_OK;
-  return idm_fail(&call->error, IDM_USAGE, "--draw is of a run; '%s' is a problem",
+  return idm_fail(&call->error, IDM_USAGE, "--draw applies to a run; '%s' is a problem",
                   call->argument[0]);
 }
 
@@ -395,13 +394,13 @@ idm_status cli_run_where(cli_call *call, const idm_request *opt_request, char *w
   if (!opt_request || !opt_request->where[0] || cli_given(call, "where"))
     return cli_where(call, where, size);
   snprintf(where, size, "%s", opt_request->where);
-  idm_notes_add(&call->notes,
-                "rows are those that the run was fitted to, by its own --where; give --where to "
-                "read others");
+  idm_notes_add(
+      &call->notes,
+      "rows are those that the run was fitted to, by its own --where; give --where for others");
   return IDM_OK;
 }
 
-/* A label that is a number. */
+/* A label that is a decimal number. */
 typedef struct numeric_label {
   double number;
   const char *label;
@@ -430,10 +429,11 @@ idm_status cli_note_equal_labels(cli_call *call, const idm_data *data, const cha
   }
   qsort(list, count, sizeof *list, by_number);
   for (size_t i = 1; i < count; i++) {
-    if (list[i].number != list[i - 1].number || equal_pairs++) continue; /* the first is told */
+    if (list[i].number != list[i - 1].number || equal_pairs++)
+      continue; /* one note, for the first pair */
     idm_notes_add(&call->notes,
-                  "%s '%.60s' and '%.60s' are one number and two labels, and are taken for two; "
-                  "write them alike where they are one",
+                  "%s '%.60s' and '%.60s' are equal as numbers but are different labels; use one "
+                  "spelling if they are the same",
                   kept < 0 ? "the agents" : opt_column, list[i - 1].label, list[i].label);
   }
   free(list);
@@ -472,14 +472,14 @@ idm_status cli_check_utilities(cli_call *call, const idm_problem *problem)
   const idm_utility_source *source = &problem->utility_source[0];
   return idm_fail(
       &call->error, IDM_USAGE,
-      "the utility of '%s' comes from the data column '%s'; give it a number, as in "
-      "--set utility.%s.%s=1%s",
+      "the utility of '%s' comes from the data column '%s'; set a number, as in --set "
+      "utility.%s.%s=1%s",
       problem->setting->actions.name[source->action], problem->columns.utility.name[source->column],
       problem->setting->actions.name[source->action], problem->setting->states.name[source->state],
       strcmp(call->command->name, "simulate") == 0 ? ", or a log, as in --like DATA" : "");
 }
 
-/* An output in a folder that is read must not lead out of it. */
+/* An output path inside an input folder must not lead out of it by links. */
 static idm_status check_inside(cli_call *call, const char *folder, const char *path)
 {
   idm_folder opened;
@@ -506,7 +506,7 @@ idm_status cli_check_target(cli_call *call, const char *path)
     if (input == path) continue;
     if (idm_run_has(input, path))
       status = idm_fail(&call->error, IDM_USAGE,
-                        "'%s' is a file of the run '%s', which is read; write to another file",
+                        "'%s' is a file of the run '%s', which is an input; write to another file",
                         path, input);
     else
       status = idm_file_check_output(path, &input, 1, &call->error);
@@ -551,7 +551,7 @@ idm_status cli_check_unchanged(cli_call *call, const char *run)
     const bool fixed = key ? !key->place : option.problem;
     if (fixed && call->counts[i])
       return idm_fail(&call->error, IDM_USAGE,
-                      "--resume goes on with the request in %s/config.yaml; --%s cannot change it",
+                      "--resume continues the request in %s/config.yaml; --%s cannot change it",
                       run, option.name);
   }
   return IDM_OK;
@@ -559,14 +559,14 @@ idm_status cli_check_unchanged(cli_call *call, const char *run)
 
 /* === people ================================================================================= */
 
-/* People for a reader: the population, then everybody. */
+/* Tables of people: the population, then each person. */
 
 static bool is_of_people(const idm_posterior *p, const idm_series *series)
 {
   return strcmp(p->axis[series->axis].name, "person") == 0;
 }
 
-/* Whether a quantity is a person's. */
+/* True if a quantity is indexed by person. */
 static bool is_personal(const idm_posterior *p, size_t quantity)
 {
   const size_t series = idm_posterior_series(p, quantity);
@@ -582,7 +582,7 @@ static int max_width(const idm_posterior *p)
   return width < 60 ? width : 60;
 }
 
-/* How often a quantity is above 0, where it may be of either sign. */
+/* Posterior probability that a coefficient is positive; empty for quantities without an axis. */
 static const char *positive_text(const idm_posterior *p, size_t quantity, char *buffer, size_t size)
 {
   const size_t all = p->chains * p->draws;
@@ -608,8 +608,8 @@ static void print_population(FILE *out, const idm_posterior *p, const idm_assess
   if (any) fprintf(out, "\n");
 }
 
-/* Mean (median where a tail is heavy) and interval of every number, and how much of it is the
- * person's own. */
+/* Print mean (median for heavy tails), interval and R-hat of every number of a person, and the
+ * share of information from their own decisions. */
 static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessment *a,
                           const idm_person *who, size_t index)
 {
@@ -624,7 +624,7 @@ static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessmen
     const double own = who->own[effect++];
     fprintf(out, " %8.3g [%8.3g,%8.3g] ", idm_diagnosis_heavy_tailed(d) ? d->q50 : d->mean, d->q05,
             d->q95);
-    if (isnan(own)) /* under a prior that has no variance of its own */
+    if (isnan(own)) /* undefined under a prior without variance */
       fprintf(out, "%5s", "-");
     else
       fprintf(out, "%5.2f", own);
@@ -664,16 +664,15 @@ void cli_print_people(FILE *out, const idm_posterior *p, const idm_assessment *a
 
 /* === plan =================================================================================== */
 
-/* Planning on request: from capacities, and of planners that learn from the transitions of a log
- * (--batch, --rewards). */
+/* Planning: with capacities, and from the transitions of a log (--batch, --rewards). */
 
-/* Say which actions a log never takes in states where it does something: a few by name. */
+/* Note actions that a log never takes in visited states; a few by name. */
 static idm_status note_missing_actions(cli_call *call, const idm_setting *setting,
                                        const idm_batch *batch)
 {
   enum { named = 5 };
   const size_t states = setting->states.count, actions = setting->actions.count;
-  bool *tried = calloc(states * (actions + 1), sizeof *tried); /* and in the end: any */
+  bool *tried = calloc(states * (actions + 1), sizeof *tried); /* last row: state visited */
   if (!tried) return idm_fail_memory(&call->error);
   for (size_t i = 0; i < batch->count; i++)
     tried[batch->state[i] * actions + batch->action[i]] =
@@ -692,15 +691,14 @@ static idm_status note_missing_actions(cli_call *call, const idm_setting *settin
   if (missing_pair > named)
     snprintf(list + strlen(list), sizeof list - strlen(list), ", ... (%zu in all)", missing_pair);
   if (missing_pair)
-    idm_notes_add(
-        &call->notes,
-        "the log never takes %s: what that leads to is not known, and the policy does not "
-        "take it there either",
-        list);
+    idm_notes_add(&call->notes,
+                  "the log never takes %s: the consequences are unknown, and the policy does not "
+                  "take these actions there",
+                  list);
   return IDM_OK;
 }
 
-/* Have the workspace learn from the log that --batch names. */
+/* Let the workspace learn from the log given by --batch. */
 static idm_status study(cli_call *call, idm_problem *problem, idm_workspace *workspace)
 {
   const char *path = cli_text(call, "batch");
@@ -714,19 +712,20 @@ static idm_status study(cli_call *call, idm_problem *problem, idm_workspace *wor
   if (status == IDM_OK) status = idm_workspace_set_batch(workspace, batch, &call->error);
   if (status == IDM_OK) status = note_missing_actions(call, problem->setting, batch);
   if (status == IDM_OK && batch->omitted)
-    idm_notes_add(&call->notes, "%zu rows of %s are no transition: a state or an action is missing",
+    idm_notes_add(&call->notes,
+                  "%zu rows of %s give no transition: a state or an action is missing",
                   batch->omitted, path);
   idm_batch_destroy(batch);
   idm_data_destroy(data);
   return status;
 }
 
-/* Whether --batch is given; refused where it, or --rewards, cannot be. */
+/* Check --batch and --rewards; *ret_given is true if --batch is given. */
 static idm_status check_batch(cli_call *call, const idm_problem *problem, bool *ret_given)
 {
   *ret_given = cli_text(call, "batch") != NULL;
   if (!*ret_given && cli_given(call, "rewards"))
-    return idm_fail(&call->error, IDM_USAGE, "--rewards are those of a log; give it by --batch");
+    return idm_fail(&call->error, IDM_USAGE, "--rewards needs a log; give it by --batch");
   if (*ret_given && problem->utility_sources)
     return idm_fail(&call->error, IDM_USAGE,
                     "--batch needs utilities by state; here they come from the data column '%s'",
@@ -748,16 +747,17 @@ idm_status cli_plan(cli_call *call, idm_problem *problem, const idm_solver *opt_
     status = idm_plan_capacity(problem->theta, &problem->agent, opt_solver, *ret_workspace, report,
                                &call->notes, &call->error);
   if (status == IDM_OK && report->stop == IDM_STOP_LIMIT)
-    idm_notes_add(&call->notes, "planning stopped at its limit: the value is certain only to %.1e",
-                  report->bound);
+    idm_notes_add(
+        &call->notes,
+        "planning stopped at its iteration limit: the certified error of the value is %.1e",
+        report->bound);
   if (status == IDM_OK && report->stop == IDM_STOP_MEMORY)
     idm_notes_add(&call->notes,
-                  "planning stopped where it had used up its memory, with its bounds still %.1e "
-                  "apart; a larger gap needs less",
+                  "planning stopped at its memory limit, with its bounds %.1e apart; a larger gap "
+                  "needs less memory",
                   report->bound);
   if (status == IDM_OK && (report->stop == IDM_STOP_SECONDS || report->stop == IDM_STOP_INTERRUPT))
-    idm_notes_add(&call->notes, "planning was stopped with its bounds still %.1e apart",
-                  report->bound);
+    idm_notes_add(&call->notes, "planning was stopped with its bounds %.1e apart", report->bound);
   if (status != IDM_OK) {
     idm_workspace_destroy(*ret_workspace);
     *ret_workspace = NULL;

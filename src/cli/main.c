@@ -1,4 +1,4 @@
-/* The program: find the command, parse, run, report. */
+/* Main program: find the command, parse its options, run it, report errors. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static idm_status load_plugins(cli_call *call)
   return status;
 }
 
-/* A call holds a whole request, which is much for a stack. */
+/* A call contains a whole request, which is too large for the stack. */
 static int execute(const cli_command *command, int count, char **words)
 {
   cli_call *call = malloc(sizeof *call);
@@ -64,7 +64,7 @@ static int run(int count, char **words)
   }
   const cli_command *command = cli_find(cli_commands, words[1]);
   if (!command) {
-    fprintf(stderr, "idm: no command '%s'; `idm help` lists them\n", words[1]);
+    fprintf(stderr, "idm: unknown command '%s'; `idm help` lists the commands\n", words[1]);
     return idm_status_exit_code(IDM_USAGE);
   }
   for (int i = 2; i < count && strcmp(words[i], "--") != 0; i++)
@@ -78,11 +78,12 @@ static int run(int count, char **words)
 int main(int count, char **words)
 {
 #ifdef SIGXFSZ
-  /* A file that grows past the limit must fail its write, be cleaned up and be reported. */
+  /* With the signal ignored, a file that exceeds the size limit fails to write, and is removed and
+   * reported. */
   signal(SIGXFSZ, SIG_IGN);
 #endif
   int code = run(count, words);
-  /* A full disk shows only when the output is flushed. */
+  /* A full disk is detected only when the output is flushed. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "idm: cannot write to standard output\n");
     if (code == 0) code = idm_status_exit_code(IDM_SYSTEM);

@@ -1,4 +1,4 @@
-/* What a run found, printed or as a page.
+/* Output of the results of a run, as tables or as a report page.
  *
  * Contents: posterior · page */
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 /* === posterior ============================================================================== */
 
-/* What a run found, for a person: its table and its verdict. */
+/* Table and verdict of a run. */
 
 /* A run with its verdict. */
 typedef struct run_result {
@@ -19,7 +19,7 @@ typedef struct run_result {
   idm_assessment *assessment;
 } run_result;
 
-/* One key of the JSON object of several runs, or a heading. */
+/* Print a key of the JSON object of several runs, or a heading. */
 static idm_status print_name(cli_call *call, int index)
 {
   const char *run = call->argument[index];
@@ -46,7 +46,7 @@ static idm_status print_runs(cli_call *call, cli_run_printer print, const run_re
   return status;
 }
 
-/* Trusted, with every check that applies run. */
+/* True if the run is trusted and every applicable check was run. */
 static bool is_fully_checked(const idm_assessment *a)
 {
   return a->trusted && !idm_checks_left_out(&a->checks);
@@ -78,7 +78,7 @@ idm_status cli_each_run(cli_call *call, cli_run_printer print, int *opt_untruste
   return status;
 }
 
-/* How much narrower than the prior the posterior of a quantity is; "-" where that is not known. */
+/* Posterior contraction of a quantity relative to its prior; "-" if unknown. */
 static const char *contraction_of(const idm_assessment *a, size_t quantity, char *buffer,
                                   size_t size)
 {
@@ -89,7 +89,7 @@ static const char *contraction_of(const idm_assessment *a, size_t quantity, char
   return buffer;
 }
 
-/* Numbers one by one, with their ranges where the answer is a set. */
+/* Point estimates, with their ranges for a set-valued answer. */
 static void print_point(FILE *out, const idm_posterior *p, const idm_optimality *opt_finding,
                         int width)
 {
@@ -105,7 +105,7 @@ static void print_point(FILE *out, const idm_posterior *p, const idm_optimality 
               range[2 * i + 1], opt_finding->at_box[2 * i + 1] ? "*" : "");
     fprintf(out, "\n");
   }
-  if (range) fprintf(out, "* the box's end, not the data's\n");
+  if (range) fprintf(out, "* end of the box constraint, not determined by the data\n");
   if (opt_finding)
     fprintf(out, "\nobjective %.8g, %s %.3g (closed at %.3g)\n", opt_finding->objective,
             opt_finding->certificate, opt_finding->attained, opt_finding->closed);
@@ -149,7 +149,7 @@ void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterio
   }
 }
 
-/* A sentence over as many lines as it takes, indented after the first. */
+/* Print a sentence with line wrapping; continuation lines are indented. */
 static void print_wrapped(FILE *out, const char *head, const char *text)
 {
   enum { width = 118 };
@@ -192,7 +192,7 @@ void cli_print_verdict_line(FILE *out, const idm_assessment *assessment)
 
 /* === page =================================================================================== */
 
-/* The page of a run: what `idm report` writes, and `idm fit --resume` where it is missing. */
+/* Report page of a run, for `idm report` and, if it is missing, `idm fit --resume`. */
 
 const char *cli_page_path(const char *folder, char path[CLI_PAGE_PATH])
 {
@@ -200,12 +200,12 @@ const char *cli_page_path(const char *folder, char path[CLI_PAGE_PATH])
   return path;
 }
 
-/* The log, where it still is what it was; a note where it is not. */
+/* Read the log if it is unchanged; otherwise add a note. */
 static void read_log(cli_call *call, cli_input *input, idm_data **ret_data)
 {
   *ret_data = NULL;
   if (cli_read_run_data(call, input, ret_data) == IDM_OK) return;
-  idm_notes_add(&call->notes, "the report is made without the log: %s", call->error.message);
+  idm_notes_add(&call->notes, "the report was written without the log: %s", call->error.message);
   call->error = (idm_error){0};
 }
 
@@ -215,11 +215,11 @@ idm_status cli_write_page(cli_call *call, const char *folder, const char *path)
   if (!s) return idm_fail_memory(&call->error);
   idm_status status = cli_plot_input_open(call, folder, s);
   if (status == IDM_OK && s->input.posterior && strcmp(s->input.posterior->inverse, "learn") == 0)
-    status = idm_fail(&call->error, IDM_INPUT,
-                      "'%s' is a run of `idm learn`: it has dynamics, no agent to report on; see "
-                      "`idm summary`, `idm check` and `idm plot trace`, or fit an agent with "
-                      "`idm fit --dynamics`",
-                      folder);
+    status = idm_fail(
+        &call->error, IDM_INPUT,
+        "'%s' is a run of `idm learn`: it has dynamics but no agent to report; see `idm summary`, "
+        "`idm check` and `idm plot trace`, or fit an agent with `idm fit --dynamics`",
+        folder);
   if (status == IDM_OK && s->input.posterior) read_log(call, &s->input, &s->data);
   if (status == IDM_OK)
     status = idm_report_write(&(idm_plot_subject){.folder = folder,

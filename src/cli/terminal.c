@@ -1,4 +1,4 @@
-/* The terminal: progress, signals and small drawings.
+/* Terminal output: progress bar, signals and text graphics.
  *
  * Contents: progress · spark */
 #include <math.h>
@@ -15,17 +15,17 @@
 
 /* === progress =============================================================================== */
 
-/* A progress bar on a terminal, and signals that ask to stop. */
+/* Progress bar, and signals that request a stop. */
 
 static volatile sig_atomic_t interrupted;
 static atomic_llong
-    first_signal; /* when it came, in ms; lock-free, so that a handler may touch it */
+    first_signal; /* time of the first signal in ms; lock-free, for use in a signal handler */
 
-/* Signals that come within as many milliseconds are one wish. */
+/* Signals within this interval count as one request. */
 enum { merge_interval_ms = 400 };
 
-/* One wish to stop may come twice: timeout(1) signals its child and then the group that the child
- * is in. A signal that comes later is another wish, and ends the program as it would any other. */
+/* One request to stop may arrive twice: timeout(1) signals its child and then the process group of
+ * the child. A later signal is a second request, and ends the program by the default action. */
 static void note_signal(int number)
 {
   struct timespec clock = {0};
@@ -46,7 +46,7 @@ void cli_catch_signals(void)
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  /* nohup(1) has it ignored, and means it. */
+  /* Keep SIGHUP ignored if it is, as under nohup(1). */
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, NULL);
@@ -68,7 +68,7 @@ static void show(cli_progress *progress, double fraction, const char *words)
   for (int i = 0; i < width; i++) bar[i] = i < filled_cells ? '#' : '.';
   bar[width] = '\0';
   const double elapsed = progress->shown - progress->started;
-  char left[32] = "    ?"; /* nothing to go by yet */
+  char left[32] = "    ?"; /* no estimate yet */
   if (fraction >= 0.01) snprintf(left, sizeof left, "%5.1f", elapsed * (1 - fraction) / fraction);
   fprintf(stderr, "\r[%s] %3.0f %% %5.1f s, %s s left %s\033[K", bar, 100 * fraction, elapsed, left,
           words);
@@ -81,7 +81,7 @@ bool cli_progress_watch(void *context, const idm_progress_state *work)
   char words[96];
   if (!interrupted && progress->terminal && idm_seconds() - progress->shown > 0.5)
     show(progress, work->done, idm_progress_describe(work, words, sizeof words));
-  /* Whoever interrupts wants to see at once that it was noticed. */
+  /* Confirm an interruption immediately. */
   if (interrupted && progress->stop_message) {
     cli_progress_end(progress);
     fprintf(stderr, "idm: %s\n", progress->stop_message);
@@ -97,7 +97,7 @@ void cli_progress_end(cli_progress *progress)
 
 /* === spark ================================================================================== */
 
-/* Small drawings for a terminal: histograms and intervals in a line of text. */
+/* Histograms and intervals in a line of text. */
 
 bool cli_is_graphical(const cli_call *opt_call)
 {
@@ -123,7 +123,7 @@ const char *cli_sparkline(const double *height, size_t count, char buffer[CLI_SP
     if (isfinite(height[i])) max_height = fmax(max_height, height[i]);
   for (size_t i = 0; i < count && used + 4 <= CLI_SPARKLINE; i++) {
     const double part = max_height > 0 && isfinite(height[i]) ? fmax(height[i], 0) / max_height : 0;
-    /* What is there at all is seen, but for what is next to nothing. */
+    /* Positive values have at least the lowest bar, except negligible ones. */
     const int level = part > 1e-3 ? (int)fmin(8, 1 + floor(8 * part)) : 0;
     used += (size_t)snprintf(buffer + used, CLI_SPARKLINE - used, "%s", bar[level]);
   }
@@ -149,7 +149,7 @@ const char *cli_histogram(const double *x, size_t count, size_t columns, char bu
   return cli_sparkline(height, columns, buffer);
 }
 
-/* The column of a number on a scale; those beyond it are at its ends. */
+/* Column of a number on a scale; numbers outside are clamped to its ends. */
 static int column_of(double number, double low, double high, int width)
 {
   const double part = high > low ? (number - low) / (high - low) : 0.5;

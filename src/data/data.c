@@ -1,4 +1,4 @@
-/* Logs of decisions in memory.
+/* Logs of decisions in memory: validation, names, designs, and counts of rows read.
  *
  * Contents: data · intake */
 #include <math.h>
@@ -14,7 +14,7 @@
 
 /* === data =================================================================================== */
 
-/* Evidence: destroying it and checking it. */
+/* Evidence: memory, names, designs and validation. */
 
 void idm_data_destroy(idm_data *data)
 {
@@ -42,14 +42,14 @@ void idm_data_destroy(idm_data *data)
   free(data);
 }
 
-/* A copy of an array that may be absent; false where memory ran out. */
+/* Copy an array that may be NULL; false where memory runs out. */
 static bool copy(const void *from, size_t count, size_t size, void **to)
 {
   *to = idm_duplicate(from, count, size);
   return *to || !from;
 }
 
-/* Evidence that is of a trajectory as a whole. */
+/* Copy the evidence by trajectory. */
 static idm_status copy_evidence(const idm_data *design_log, idm_data *data, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -179,14 +179,14 @@ bool idm_data_missed(const idm_data *data, size_t row)
   return data && data->missed && row < data->rows && data->missed[row] >= 0;
 }
 
-/* Sizes and tables: availability sets, start beliefs, values of variants. */
+/* Check sizes, availability sets, start beliefs, and values of variants. */
 static idm_status check_tables(const idm_data *data, const idm_setting *setting,
                                idm_error *opt_error)
 {
   const idm_sizes sizes = idm_setting_sizes(setting);
   if (!idm_sizes_same(data->sizes, sizes))
     return idm_fail(opt_error, IDM_INPUT,
-                    "the data are of %zu states, %zu actions and %zu observations; the setting has "
+                    "the data have %zu states, %zu actions and %zu observations; the setting has "
                     "%zu, %zu and %zu",
                     data->sizes.states, data->sizes.actions, data->sizes.observations, sizes.states,
                     sizes.actions, sizes.observations);
@@ -242,7 +242,7 @@ static idm_status check_trajectories(const idm_data *data, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* An index in range, or not recorded. */
+/* Whether an index is in range or IDM_MISSING. */
 static bool in_range(int32_t index, size_t count)
 {
   return index == IDM_MISSING || (index >= 0 && (size_t)index < count);
@@ -280,7 +280,7 @@ static idm_status check_row(const idm_data *data, const idm_setting *setting, si
   return IDM_OK;
 }
 
-/* Evidence by column: finite numbers within their range, labels that there are. */
+/* Check evidence by column: numbers are finite and in range, labels exist. */
 static idm_status check_evidence(const idm_data *data, idm_error *opt_error)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
@@ -320,7 +320,7 @@ idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, i
 
 /* === intake ================================================================================= */
 
-/* What became of every row of a log. */
+/* Counts of the rows of a log by outcome of reading. */
 
 idm_status idm_log_counts_create(size_t reasons, size_t cuts, idm_log_counts **ret_counts,
                                  idm_error *opt_error)

@@ -1,4 +1,5 @@
-/* A look at a log beside its problem. */
+/* Summaries of a log for its problem: counts of labels, lengths, and observations against the
+ * dynamics. */
 #include "idm/lint.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static idm_status measure_lengths(idm_lint *lint, const idm_data *data, idm_erro
 
 /* --- dynamics ------------------------------------------------------------------------------- */
 
-/* In how many models an action can give an observation at all. */
+/* Number of models in which an action can give an observation. */
 static size_t count_models(const idm_problem *problem, size_t action, size_t observed)
 {
   if (problem->setting->moves) return 0;
@@ -75,7 +76,7 @@ static idm_status add_impossible(idm_lint *lint, const idm_problem *problem, con
                                  size_t row, idm_error *opt_error)
 {
   const size_t capacity = lint->impossibles + 1;
-  if ((capacity & lint->impossibles) == 0) { /* a power of two: double the room */
+  if ((capacity & lint->impossibles) == 0) { /* a power of two: double the capacity */
     size_t *rows = realloc(lint->impossible, 2 * capacity * sizeof *rows);
     if (rows) lint->impossible = rows;
     size_t *allowed = realloc(lint->allowed, 2 * capacity * sizeof *allowed);
@@ -88,7 +89,7 @@ static idm_status add_impossible(idm_lint *lint, const idm_problem *problem, con
   return IDM_OK;
 }
 
-/* Where transitions are given row by row: states that cannot follow. */
+/* With sparse transitions: list the rows whose next state is impossible. */
 static idm_status check_sparse(idm_lint *lint, const idm_problem *problem, const idm_data *data,
                                idm_error *opt_error)
 {
@@ -131,7 +132,7 @@ static idm_status filter_rows(idm_lint *lint, const idm_problem *problem, const 
 
 /* --- a column of states --------------------------------------------------------------------- */
 
-/* The state of a row, or -1. */
+/* State of a row, or -1. */
 static long state_of(const idm_problem *problem, const idm_data *data, size_t covariate, size_t row)
 {
   const int32_t level = data->covariate[covariate * data->rows + row];
@@ -164,7 +165,7 @@ static idm_status count_states(idm_lint *lint, const idm_problem *problem, const
   size_t c = 0;
   while (c < data->covariates && strcmp(data->covariate_name.name[c], column) != 0) c++;
   if (c == data->covariates)
-    return idm_fail(opt_error, IDM_USAGE, "the data keep no column '%s' of states", column);
+    return idm_fail(opt_error, IDM_USAGE, "the data have no column '%s' of states", column);
   size_t labelled = 0;
   for (size_t i = 0; i < data->trajectories; i++) {
     long state = state_of(problem, data, c, data->first[i]);
@@ -182,7 +183,7 @@ static idm_status count_states(idm_lint *lint, const idm_problem *problem, const
                   column);
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------------------------- */
 
 static idm_status create(const idm_problem *problem, const char *opt_state, idm_lint **ret_lint,
                          idm_error *opt_error)

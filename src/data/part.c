@@ -1,4 +1,4 @@
-/* Parts and copies of a log.
+/* Subsets of a log, segments of a log of observed states, and duplicate trajectories.
  *
  * Contents: part · cut · copies */
 #include <math.h>
@@ -12,9 +12,9 @@
 
 /* === part =================================================================================== */
 
-/* A part of a log: see the header. */
+/* A subset of the trajectories of a log. */
 
-/* Numbers of `size` bytes, by row or by trajectory, of the trajectories that are kept. */
+/* The trajectories that are kept, with their number of rows. */
 typedef struct selection {
   const idm_data *from;
   const uint32_t *trajectory;
@@ -22,7 +22,8 @@ typedef struct selection {
   size_t rows;
 } selection;
 
-/* NULL stays NULL; false where memory ran out. */
+/* Copy an array by row, with elements of `size` bytes. NULL stays NULL; false where memory runs
+ * out. */
 static bool by_row(const selection *g, const void *opt_from, size_t size, void *ret_to)
 {
   if (!opt_from) return true;
@@ -82,7 +83,7 @@ static idm_status copy_covariates(const selection *g, idm_data *subset, idm_erro
   return status;
 }
 
-/* What is no part of any trajectory: sizes and tables. */
+/* Copy sizes and tables, which belong to no trajectory. */
 static bool copy_tables(const idm_data *from, idm_data *subset)
 {
   subset->sizes = from->sizes;
@@ -102,7 +103,7 @@ static bool copy_tables(const idm_data *from, idm_data *subset)
          (subset->variant_value || !from->variant_value);
 }
 
-/* Agents in the order in which they first occur. */
+/* Number the agents in the order in which they first occur. */
 static idm_status number_agents(const selection *g, idm_data *subset, idm_error *opt_error)
 {
   const size_t agents = g->from->agent_name.count;
@@ -188,12 +189,12 @@ idm_status idm_data_subset(const idm_data *data, const uint32_t *trajectory, siz
 
 /* === cut ==================================================================================== */
 
-/* A log of observed states in pieces: see the header. */
+/* A log of observed states in independent segments. */
 
-/* Bytes that the corners may take as start beliefs. */
+/* Most bytes of start beliefs that are concentrated on one state. */
 static const size_t max_bytes = (size_t)1 << 26;
 
-/* Whether a belief is sure of its state. */
+/* Whether a belief is concentrated on one state. */
 static bool is_corner(const double *belief, size_t states)
 {
   size_t possible = 0;
@@ -209,7 +210,7 @@ static bool begins_at_corner(const idm_data *data, const idm_setting *setting, s
                    states);
 }
 
-/* The start beliefs of the log, and behind them the corners. */
+/* The start beliefs of the log, followed by one per state that is concentrated on it. */
 static double *make_starts(const idm_data *data)
 {
   const size_t states = data->sizes.states;
@@ -220,8 +221,8 @@ static double *make_starts(const idm_data *data)
   return belief;
 }
 
-/* What was seen last speaks of an action that was not recorded, and of a state that is not known;
- * of nothing else. */
+/* The last observation of a segment is informative only about an unrecorded action or an unknown
+ * state; else remove it. */
 static void end_segment(idm_data *split, bool known)
 {
   const size_t last = split->first[split->trajectories] - 1;
@@ -229,8 +230,8 @@ static void end_segment(idm_data *split, bool known)
   if (known && one && split->action[last] != IDM_MISSING) split->observation[last] = IDM_MISSING;
 }
 
-/* Whether what follows a row tells more of it than what was seen there: an action that was not
- * recorded is none that ends a trajectory which goes on. */
+/* Whether the rows after a row constrain its unrecorded action: in a trajectory that continues it
+ * is not an action that ends the log. */
 static bool constrains_action(const idm_data *data, const idm_setting *setting, size_t row)
 {
   if (data->action[row] != IDM_MISSING) return false;
@@ -313,14 +314,15 @@ idm_status idm_data_split(const idm_data *data, const idm_setting *setting, idm_
 
 /* === copies ================================================================================= */
 
-/* Trajectories that are the same row by row under two names.
+/* Trajectories that are equal row by row under two names.
  *
- * Short ones coincide by chance. In the tree of the distinct trajectories, two that have been the
- * same so far go on alike with some probability q, which branches of the tree show. Copies go on
- * alike for long where no third trajectory is with them: K rows have a probability of q^K. */
+ * Short trajectories coincide by chance. In the tree of the distinct trajectories, two that are
+ * equal so far have equal next rows with a probability q, which is estimated from the branches of
+ * the tree. Duplicates are equal for long where no third trajectory is: K such rows have
+ * probability q^K. */
 
-/* Rows of a trajectory from which on copies are looked for, and depths of the tree that have a q of
- * their own. */
+/* Least rows of a trajectory that is compared, and depths of the tree with separate estimates of q.
+ */
 enum { min_rows = 5, DEPTHS = 4 };
 
 typedef struct duplicate_search {
@@ -328,13 +330,13 @@ typedef struct duplicate_search {
   uint32_t *row;             /* [row]: number of the distinct row */
   idm_intern rows;           /* distinct rows, as bytes */
   idm_intern whole;          /* distinct trajectories, as numbers of rows */
-  idm_intern nodes;          /* of the tree of these: the node before, and the row */
-  double *visits;            /* [node]: distinct trajectories */
-  size_t *count;             /* [distinct trajectory]: how often it is in the log */
-  size_t *first;             /* [distinct trajectory]: its first place */
+  idm_intern nodes;          /* nodes of the tree of these: parent node and row */
+  double *visits;            /* [node]: number of distinct trajectories through it */
+  size_t *count;             /* [distinct trajectory]: number of occurrences in the log */
+  size_t *first;             /* [distinct trajectory]: index of its first occurrence */
   double branch_probability; /* q */
-  size_t duplicates;         /* pairs of copies that chance does not explain */
-  size_t one, other;         /* the first of them */
+  size_t duplicates;         /* pairs of duplicates that chance does not explain */
+  size_t one, other;         /* the first such pair */
 } duplicate_search;
 
 static void duplicate_search_clear(duplicate_search *c)
@@ -355,8 +357,8 @@ static size_t put(char *bytes, size_t at, const void *value, size_t size)
   return at + size;
 }
 
-/* All that was recorded of a row: what was open, done, seen and measured, and the setting of its
- * trajectory. */
+/* Write everything recorded of a row: availability, action, observation, evidence, and the variant
+ * and start of its trajectory. Returns the number of bytes. */
 static size_t describe_row(const idm_data *data, size_t trajectory, size_t row, char *bytes)
 {
   size_t at = 0;
@@ -400,7 +402,7 @@ static bool find_distinct(duplicate_search *c)
   return made;
 }
 
-/* The node that a row leads to from another; the root is none. */
+/* The child of a node for a row; the root has no number. */
 static bool next_node(duplicate_search *c, size_t row, uint32_t *node)
 {
   const uint32_t step[2] = {*node, c->row[row]};
@@ -410,7 +412,7 @@ static bool next_node(duplicate_search *c, size_t row, uint32_t *node)
 static bool build_tree(duplicate_search *c)
 {
   const idm_data *data = c->data;
-  c->visits = idm_new(data->rows, sizeof *c->visits); /* there are no more nodes */
+  c->visits = idm_new(data->rows, sizeof *c->visits); /* an upper bound of the number of nodes */
   bool made = c->visits != NULL;
   for (size_t i = 0; i < c->whole.count && made; i++) {
     uint32_t node = IDM_INTERN_NONE;
@@ -428,8 +430,9 @@ static double pairs_of(double count)
   return 0.5 * count * (count - 1);
 }
 
-/* The largest share, over depths, of pairs that have been the same and go on alike. Every distinct
- * trajectory adds its part of the pairs at the nodes that it visits. */
+/* Estimate q: the largest share, over depths, of pairs of equal histories whose next rows are
+ * equal. Every distinct trajectory contributes its part of the pairs at the nodes that it visits.
+ */
 static bool estimate_branching(duplicate_search *c)
 {
   const idm_data *data = c->data;
@@ -455,7 +458,7 @@ static bool estimate_branching(duplicate_search *c)
   return made;
 }
 
-/* Rows of a distinct trajectory at which no other is with it. */
+/* Number of rows of a distinct trajectory that no other distinct trajectory shares. */
 static bool count_unshared(duplicate_search *c, size_t trajectory, double *ret_unshared)
 {
   const idm_data *data = c->data;
@@ -469,7 +472,7 @@ static bool count_unshared(duplicate_search *c, size_t trajectory, double *ret_u
   return made;
 }
 
-/* The second place of a trajectory in the log. */
+/* The second occurrence of a trajectory in the log. */
 static size_t second_of(const duplicate_search *c, size_t first)
 {
   const idm_data *data = c->data;
@@ -511,14 +514,13 @@ idm_status idm_data_note_duplicates(const idm_data *data, idm_notes *opt_notes,
   const bool made = number_rows(&c) && find_distinct(&c) && build_tree(&c) &&
                     estimate_branching(&c) && find_copies(&c);
   if (made && c.duplicates)
-    idm_notes_add(opt_notes,
-                  "%zu trajector%s the rows of another one under a name of %s own, as '%.100s' "
-                  "those of '%.100s', for longer than chance explains: does the log hold the same "
-                  "data twice?",
-                  c.duplicates, c.duplicates == 1 ? "y has" : "ies have",
-                  c.duplicates == 1 ? "its" : "their",
-                  idm_data_trajectory(data, c.other, other, sizeof other),
-                  idm_data_trajectory(data, c.one, one, sizeof one));
+    idm_notes_add(
+        opt_notes,
+        "%zu trajector%s the same rows as another one under %s own name ('%.100s' and '%.100s'), "
+        "for longer than chance explains: check whether the log contains the same data twice",
+        c.duplicates, c.duplicates == 1 ? "y has" : "ies have", c.duplicates == 1 ? "its" : "their",
+        idm_data_trajectory(data, c.other, other, sizeof other),
+        idm_data_trajectory(data, c.one, one, sizeof one));
   duplicate_search_clear(&c);
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }

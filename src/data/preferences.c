@@ -1,4 +1,5 @@
-/* Preferences between trajectories: making and checking them, and whether they go in a circle. */
+/* Preferences between trajectories: create and check them, and find cycles by depth-first search.
+ */
 #include "data/part.h"
 
 #include <math.h>
@@ -45,9 +46,8 @@ idm_status idm_preferences_check(const idm_preferences *p, size_t trajectories,
                       "preference %zu is of trajectory %lu, and there are %zu", i + 1,
                       (unsigned long)last + 1, trajectories);
     if (p->worse[i] == p->better[i])
-      return idm_fail(opt_error, IDM_INPUT,
-                      "preference %zu calls trajectory %lu better than itself", i + 1,
-                      (unsigned long)last + 1);
+      return idm_fail(opt_error, IDM_INPUT, "preference %zu ranks trajectory %lu above itself",
+                      i + 1, (unsigned long)last + 1);
     if (!isfinite(p->weight[i]) || !(p->weight[i] > 0))
       return idm_fail(opt_error, IDM_INPUT,
                       "preference %zu has the weight %g; expected a finite number above 0", i + 1,
@@ -56,16 +56,16 @@ idm_status idm_preferences_check(const idm_preferences *p, size_t trajectories,
   return IDM_OK;
 }
 
-/* --- circles -------------------------------------------------------------------------------- */
+/* --- cycles ---------------------------------------------------------------------------------- */
 
-/* A walk from better to worse, that goes back where there is no way on. */
+/* Depth-first search from better to worse trajectories. */
 typedef struct dfs {
-  size_t *first;   /* [trajectory + 1]: its preferences in `worse` */
-  uint32_t *worse; /* those that it is better than */
-  size_t *next;    /* [trajectory]: the one to try next */
+  size_t *first;   /* [trajectory + 1]: its range of preferences in `worse` */
+  uint32_t *worse; /* the worse trajectories, ordered by the better one */
+  size_t *next;    /* [trajectory]: next preference to follow */
   bool *visited;   /* [trajectory] */
-  bool *on_path;   /* [trajectory]: on the way that led here */
-  uint32_t *path;  /* [trajectory] */
+  bool *on_path;   /* [trajectory]: on the current path */
+  uint32_t *path;  /* [trajectory]: the current path; borrowed */
 } dfs;
 
 static void dfs_clear(dfs *w)
@@ -95,7 +95,8 @@ static bool dfs_create(const idm_preferences *p, size_t trajectories, dfs *w)
   return true;
 }
 
-/* Go down from a trajectory; the length of a circle, which is then the end of the way, or 0. */
+/* Search from a trajectory. Returns the length of a cycle, which is then the end of the path of
+ * *ret_steps trajectories, or 0. */
 static size_t find_cycle(dfs *w, uint32_t from, size_t *ret_steps)
 {
   size_t steps = 0;

@@ -1,8 +1,8 @@
-/* The tree of common prefixes of trajectories.
+/* The tree of common prefixes of trajectories (docs/method/likelihood.md, 3).
  *
- * Nodes are first made in the order in which histories appear, found by hashing their parent and
- * their row. A parent is then always made before its children, so two linear passes (sizes of
- * subtrees backward, places forward) give the depth-first order. */
+ * Nodes are first created in the order in which histories appear, found by hashing their parent and
+ * their row. A parent is then always created before its children, so that two linear passes (sizes
+ * of subtrees backwards, indices forwards) give the depth-first order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 
 /* Parent of a root. */
 #define NO_PARENT UINT32_MAX
-/* `available` of a beginning, which is keyed by its variant and start in place of action and
- * observation. */
+/* `available` of a node that begins a trajectory; its key has variant and start in place of action
+ * and observation. */
 #define BEGINS UINT32_MAX
 
 typedef struct tree_entry {
@@ -23,7 +23,7 @@ typedef struct tree_entry {
   int32_t observation;
   uint32_t available;
   uint32_t first_row;
-  uint32_t first_child; /* 0 for none: branch 0 is a root */
+  uint32_t first_child; /* 0: none, since entry 0 is a root */
   bool last;            /* see idm_prefix_node */
   bool missed;
   double reward;
@@ -34,7 +34,7 @@ typedef struct builder {
   tree_entry *entries;
   size_t count;
   size_t capacity;
-  uint64_t *slot; /* high half: of the hash; low half: branch + 1, or 0 for a free slot */
+  uint64_t *slot; /* high half: high half of the hash; low half: entry + 1, or 0 for a free slot */
   size_t slots;   /* a power of two */
   size_t hashed;  /* slots in use: roots, and children after the first */
 } builder;
@@ -97,7 +97,7 @@ static idm_status add_entry(builder *tree, const tree_entry *key, uint32_t *ret_
   return IDM_OK;
 }
 
-/* Find a root or a later child by its hash, or make it. */
+/* Find a root or a later child by its hash, or add it. */
 static idm_status find_hashed(builder *tree, const tree_entry *key, uint32_t *ret_index,
                               idm_error *opt_error)
 {
@@ -118,7 +118,7 @@ static idm_status find_hashed(builder *tree, const tree_entry *key, uint32_t *re
   return IDM_OK;
 }
 
-/* The branch equal to `wanted`, made where there is none; one more trajectory passes through it. */
+/* Find the entry equal to `key`, or add it, and count one more trajectory through it. */
 static idm_status find_or_add(builder *tree, const tree_entry *key, uint32_t *ret_index,
                               idm_error *opt_error)
 {
@@ -137,8 +137,8 @@ static idm_status find_or_add(builder *tree, const tree_entry *key, uint32_t *re
   return status;
 }
 
-/* Follow one trajectory from the end of what its agent did before, or from a root; the branches at
- * which it begins and ends go into the tree. */
+/* Insert one trajectory below the last entry of its agent, or as a root; its first and last entry
+ * are stored in the result. */
 static idm_status insert_trajectory(builder *tree, const idm_data *data, size_t trajectory,
                                     uint32_t before, idm_prefix_tree *result, idm_error *opt_error)
 {
@@ -168,7 +168,8 @@ static idm_status insert_trajectory(builder *tree, const idm_data *data, size_t 
   return status;
 }
 
-/* All trajectories, each after its agent's last one where memories are of agents. */
+/* Insert all trajectories, each after the previous one of its agent where the scope has
+ * IDM_SCOPE_AGENT. */
 static idm_status insert_trajectories(builder *tree, const idm_data *data, idm_prefix_tree *result,
                                       idm_error *opt_error)
 {
@@ -187,7 +188,7 @@ static idm_status insert_trajectories(builder *tree, const idm_data *data, idm_p
   return status;
 }
 
-/* place[n]: index of branch n in depth-first order. */
+/* (*ret_order)[n]: index of entry n in depth-first order. False where memory runs out. */
 static bool find_order(const builder *tree, uint32_t **ret_order)
 {
   uint32_t *order_index = idm_new(tree->count, sizeof *order_index);
@@ -204,7 +205,7 @@ static bool find_order(const builder *tree, uint32_t **ret_order)
   }
   uint32_t next_root = 0;
   uint32_t *next =
-      size; /* a branch's size is read once, before its children need its next free place */
+      size; /* a subtree's size is read once, before its children need its next free index */
   for (size_t n = 0; n < tree->count; n++) {
     const uint32_t parent = tree->entries[n].parent;
     uint32_t *next_index = parent == NO_PARENT ? &next_root : &next[parent];
@@ -250,14 +251,14 @@ static void fill_nodes(const builder *tree, const uint32_t *order_index, idm_pre
   }
 }
 
-/* Children stand behind their parents. */
+/* Set all_recorded of parents; children have larger indices than their parents. */
 static void mark_recorded(idm_prefix_tree *tree)
 {
   for (size_t i = tree->nodes; i-- > 0;) {
     const idm_prefix_node *node = &tree->node[i];
     const bool recorded = node->action != IDM_MISSING && node->observation != IDM_MISSING;
     const bool uninformative =
-        node->leaf && node->observation == IDM_MISSING; /* it weighs on nothing */
+        node->leaf && node->observation == IDM_MISSING; /* it has no effect on other rows */
     if (node->parent >= 0 &&
         !(node->all_recorded && (node->begin >= 0 || recorded || uninformative)))
       tree->node[node->parent].all_recorded = false;

@@ -1,4 +1,5 @@
-/* Expected counts of a hidden Markov model over one trajectory. */
+/* Expected counts of a hidden Markov model over one trajectory, by the forward-backward recursion.
+ */
 #include "data/smooth.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ void idm_smoother_clear(idm_smoother *smoother)
   *smoother = (idm_smoother){0};
 }
 
-/* Count a recorded observation, and what the filter expected in its place. */
+/* Count a recorded observation, and add the filter's probabilities of all observations. */
 static void count_observation(const idm_action_model *world, const double *emitter, size_t action,
                               int32_t observed, const idm_expected_counts *counts)
 {
@@ -33,13 +34,13 @@ static void count_observation(const idm_action_model *world, const double *emitt
       counts->expected[action * n + x] += emitter[s] * world->emission[s * n + x];
 }
 
-/* A missed response without an action moves nothing where there is one state. */
+/* With a single state, a missed response without an action changes no belief. */
 static bool is_unchanged(const idm_data *data, size_t row)
 {
   return idm_data_missed(data, row) && data->action[row] == IDM_MISSING && data->sizes.states == 1;
 }
 
-/* Filter forwards; what is behind a row goes to the next place of `forward`. */
+/* Forward filter; the belief after row t is forward[t + 1]. Returns the number of rows filtered. */
 static size_t filter_forward(const idm_setting *setting, const idm_data *data, size_t trajectory,
                              const idm_smoother *smoother, const idm_expected_counts *counts)
 {
@@ -76,7 +77,7 @@ static size_t filter_forward(const idm_setting *setting, const idm_data *data, s
   return rows;
 }
 
-/* Joint p(s, s' | all that was recorded) of a row into `pair`, and what the row says backwards. */
+/* Joint p(s, s' | all records) of a row into `pair`, and the backward message. */
 static void joint_of_pair(const idm_action_model *world, const double *now, int32_t observed,
                           const double *backward_next, double *pair, double *backward)
 {

@@ -1,7 +1,7 @@
-/* Several chains side by side: each its own stream, target and state, so that no draw depends on
- * the schedule.
+/* Markov chains in parallel: each has its own random stream, target and state, so that draws do not
+ * depend on the schedule of the threads. See docs/method/inference.md, 5.
  *
- * Contents: making · running · checkpoints */
+ * Contents: creation · running · checkpoints */
 #include "idm/chains.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "base/system.h"
 #include "infer/sampler.h"
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 void idm_chains_destroy(idm_chains *chains)
 {
@@ -66,7 +66,7 @@ idm_status idm_chains_create(const idm_chains_settings *settings, size_t dimensi
   return IDM_OK;
 }
 
-/* The kernel's settings for one chain, with its own first guess. */
+/* Kernel settings of one chain, with its own initial mean and covariance. */
 static idm_sampler_settings chain_kernel(const idm_chains *c, size_t chain)
 {
   idm_sampler_settings kernel = c->settings.kernel;
@@ -104,11 +104,11 @@ typedef struct parallel_run {
   idm_monitor monitor;
   void *context;
   atomic_bool stop;
-  pthread_mutex_t monitor_mutex; /* held by the monitor, so that no chain begins a draw */
+  pthread_mutex_t monitor_mutex; /* held by the monitor, so that no chain starts a draw */
   pthread_mutex_t *draw_mutex;   /* [chain]: held during a draw */
-  double *saved_state; /* [chain][numbers]: the state that the draw under way began with */
-  idm_status *status;  /* [chain] */
-  idm_error *error;    /* [chain] */
+  double *saved_state;           /* [chain][numbers]: state before the current draw */
+  idm_status *status;            /* [chain] */
+  idm_error *error;              /* [chain] */
 } parallel_run;
 
 static idm_status step_chain(idm_chains *c, size_t chain, const idm_target *target,
@@ -116,7 +116,7 @@ static idm_status step_chain(idm_chains *c, size_t chain, const idm_target *targ
 {
   const long iteration = c->done[chain];
   const long warmup = kernel->warmup;
-  /* Draws of the warm-up are written over by the first one that counts. */
+  /* Warm-up draws are stored in slot 0, which the first retained draw overwrites. */
   const size_t draw_index = (size_t)(iteration < warmup ? 0 : iteration - warmup);
   const size_t at = chain * (size_t)c->settings.draws + draw_index;
   const idm_status status = c->settings.sampler->step(
@@ -126,7 +126,8 @@ static idm_status step_chain(idm_chains *c, size_t chain, const idm_target *targ
   return status;
 }
 
-/* A draw, or where it was interrupted none: the chain is as if it had not begun. */
+/* Perform one draw. If it is interrupted, the state and the random stream of the chain are
+ * restored. */
 static idm_status step_or_restore(parallel_run *r, size_t chain, const idm_sampler_settings *kernel)
 {
   idm_chains *c = r->chains;
@@ -160,7 +161,7 @@ static void run_chain(void *content, size_t chain)
   }
 }
 
-/* Wait for the end of a chain's draw; while it takes long, ask whether to give it up. */
+/* Wait for the end of a chain's draw. While it takes long, call the interrupt callback. */
 static void lock_chain(const parallel_run *r, size_t chain)
 {
   const idm_chains_settings *settings = &r->chains->settings;
@@ -238,7 +239,8 @@ long idm_chains_min_draws(const idm_chains *chains)
 
 static const char kind[] = "idmchn3";
 
-/* All that the draws to come depend on, and the draws so far. False where it does not fit. */
+/* Serialise or restore the draws so far and everything that future draws depend on. False if the
+ * shape does not match. */
 static bool transfer_chains(idm_chains *c, idm_record *r)
 {
   const uint64_t shape[] = {
@@ -248,7 +250,7 @@ static bool transfer_chains(idm_chains *c, idm_record *r)
   bool same_shape = true;
   for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
     same_shape = idm_record_match(r, shape[i]) && same_shape;
-  /* Chains that are run again have more steps a draw than they were made with. */
+  /* Chains that are repeated have more kernel steps per draw than at their creation. */
   idm_record_transfer(r, &c->settings.kernel.thin, sizeof c->settings.kernel.thin);
   r->truncated = r->truncated || c->settings.kernel.thin < 0;
   for (size_t i = 0; i < c->settings.chains && same_shape && !r->truncated; i++) {
@@ -271,7 +273,7 @@ idm_status idm_chains_save(const idm_chains *c, uint64_t label, char **ret_bytes
                            size_t *ret_length, idm_error *opt_error)
 {
   idm_require(c, ret_bytes, ret_length);
-  idm_chains view = *c; /* what is passed is only read */
+  idm_chains view = *c; /* writing does not modify the copy's arrays */
   idm_record r;
   idm_record_begin(&r, kind, label);
   transfer_chains(&view, &r);

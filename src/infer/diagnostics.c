@@ -1,6 +1,6 @@
-/* Diagnostics of chains after Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
- * "Rank-normalization, folding, and localization: an improved R-hat". Numbers agree with ArviZ
- * 0.23.4; tests/golden_arviz holds its answers.
+/* Convergence diagnostics of chains after Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
+ * "Rank-normalization, folding, and localization: an improved R-hat". Results agree with ArviZ
+ * 0.23.4; reference results are in tests/golden_arviz. See docs/method/inference.md, 6.
  *
  * Contents: ess · diagnostics */
 #include <math.h>
@@ -17,24 +17,24 @@
 
 /* === ess ====================================================================================== */
 
-/* Effective sample size: autocovariances by a fast Fourier transform, cut off by Geyer's initial
- * monotone sequence (Geyer 1992; Vehtari et al. 2021, section 3.2). Where the papers leave freedom
- * (which terms of the last pair count, the bound on the size) this does as ArviZ 0.23. */
+/* Effective sample size: autocovariances by a fast Fourier transform, truncated by Geyer's initial
+ * monotone sequence (Geyer 1992; Vehtari et al. 2021, section 3.2). Where the papers leave a choice
+ * (the terms of the last pair, the upper bound), ArviZ 0.23 is followed. */
 
 struct idm_ess {
   size_t chains;
   size_t draws;
-  size_t size;       /* of the transform: a power of two, twice the draws or more, so that nothing
-                        wraps around */
+  size_t size;       /* transform length: a power of two, at least twice `draws`, to avoid circular
+                        overlap */
   double *cosine;    /* [size / 2] of 2 pi k / size */
   double *sine;      /* [size / 2] */
   double *real;      /* [size] */
   double *imaginary; /* [size] */
-  double *power;     /* [size], in the order in which the forward transform leaves it */
+  double *power;     /* [size], in the bit-reversed order of the forward transform */
   double *rho;       /* [draws] autocorrelations */
 };
 
-/* --- room ----------------------------------------------------------------------------------- */
+/* --- allocation ------------------------------------------------------------------------------ */
 
 static size_t transform_size(size_t draws)
 {
@@ -90,7 +90,7 @@ void idm_ess_destroy(idm_ess *ess)
 
 /* --- Fourier transforms --------------------------------------------------------------------- */
 
-/* From natural order to that of reversed bits (Gentleman and Sande 1966). */
+/* Forward transform from natural to bit-reversed order (Gentleman and Sande 1966). */
 static void transform_forward(idm_ess *ess)
 {
   double *re = ess->real, *im = ess->imaginary;
@@ -108,7 +108,7 @@ static void transform_forward(idm_ess *ess)
   }
 }
 
-/* From the order of reversed bits to natural order (Cooley and Tukey 1965). */
+/* Inverse transform from bit-reversed to natural order (Cooley and Tukey 1965). */
 static void transform_inverse(idm_ess *ess)
 {
   double *re = ess->real, *im = ess->imaginary;
@@ -128,7 +128,7 @@ static void transform_inverse(idm_ess *ess)
   }
 }
 
-/* Deviations from the chain's mean, then zeros. */
+/* Deviations from the mean of the chain, padded with zeros. */
 static void load_chain(const idm_ess *ess, const double *x, double *target)
 {
   const double mean = idm_mean(x, ess->draws);
@@ -136,9 +136,10 @@ static void load_chain(const idm_ess *ess, const double *x, double *target)
   memset(target + ess->draws, 0, (ess->size - ess->draws) * sizeof *target);
 }
 
-/* real[t] = autocovariance at lag t, mean over chains. Two chains travel as real and imaginary part
- * of one series: the real part of its autocovariance is the sum of theirs, and the power spectra
- * add up before the way back. That of real numbers is the same in either direction. */
+/* real[t] = autocovariance at lag t, averaged over chains. Two chains are transformed as the real
+ * and imaginary parts of one series: the real part of its autocovariance is the sum of theirs.
+ * Power spectra are summed before the inverse transform. The autocovariance of a real series is
+ * even, so the direction of the transform does not matter. */
 static void autocovariances(idm_ess *ess, const double *x)
 {
   memset(ess->power, 0, ess->size * sizeof *ess->power);
@@ -158,7 +159,7 @@ static void autocovariances(idm_ess *ess, const double *x)
 
 /* --- Geyer's sequence ----------------------------------------------------------------------- */
 
-/* Variance of the chains' means (Vehtari et al. 2021, equation 3.1, over the draws of a chain). */
+/* Variance of the chain means (Vehtari et al. 2021, equation 3.1, over the draws per chain). */
 static double between_variance(const idm_ess *ess, const double *x)
 {
   if (ess->chains < 2) return 0;
@@ -171,8 +172,8 @@ static double between_variance(const idm_ess *ess, const double *x)
   return squares / (double)(ess->chains - 1);
 }
 
-/* Fill rho up to where a pair of an even and the next odd lag is no longer positive; returns the
- * first lag of the last pair looked at. That lag counts half where it is positive by itself. */
+/* Fill rho until the sum of an even and the next odd lag is no longer positive. Returns the first
+ * lag of the last pair examined; that lag counts half if it is positive by itself. */
 static size_t positive_sequence(idm_ess *ess, double within, double total)
 {
   double *rho = ess->rho;
@@ -194,7 +195,7 @@ static size_t positive_sequence(idm_ess *ess, double within, double total)
   return last;
 }
 
-/* Pairs before `last` may not grow: one that does becomes the one before it. */
+/* Make pair sums before `last` non-increasing: a larger one is replaced by its predecessor. */
 static void make_monotone(double *rho, size_t last)
 {
   for (size_t t = 2; t + 2 <= last; t += 2) {
@@ -227,33 +228,32 @@ double idm_ess_of(idm_ess *ess, const double *x)
   make_monotone(ess->rho, last);
   double tau = -1 + ess->rho[last];
   for (size_t t = 0; t < last; t++) tau += 2 * ess->rho[t];
-  /* Antithetic chains may beat independent draws, but not without bound. */
+  /* Antithetic chains may exceed the effective sample size of independent draws, but boundedly. */
   tau = fmax(tau, 1 / log10((double)count));
   return isnan(ess->rho[1]) ? NAN : (double)count / tau;
 }
 
 /* === diagnostics ============================================================================== */
 
-/* --- room ----------------------------------------------------------------------------------- */
+/* --- allocation ------------------------------------------------------------------------------ */
 
-/* A draw and where it stands. */
+/* A draw and its index. */
 typedef struct indexed_value {
   double value;
   size_t index;
 } indexed_value;
 
-/* All draws of a quantity [chain][draw], the halves of the chains [chain][half][draw], where an odd
- * chain loses its middle draw, and what is computed of them. Draws are sorted once: every ranking
- * asked for follows from that in one pass. */
+/* All draws of a quantity [chain][draw], the half chains [chain][half][draw] (an odd chain omits
+ * its middle draw), and scratch memory. Draws are sorted once; rankings follow in one pass. */
 typedef struct diagnosis_workspace {
   size_t chains;
   size_t draws;
-  size_t half; /* draws of a half */
+  size_t half; /* draws per half chain */
   double *all;
   double *scratch;
   double *split;
-  indexed_value *order;  /* ascending: of all draws, then of those that have a place in a half */
-  indexed_value *folded; /* ascending distances from the median */
+  indexed_value *order;  /* ascending: first all draws, then those that belong to a half chain */
+  indexed_value *folded; /* distances from the median, ascending */
   idm_ess *ess;
 } diagnosis_workspace;
 
@@ -293,7 +293,7 @@ static size_t split_count(const diagnosis_workspace *workspace)
   return 2 * workspace->chains * workspace->half;
 }
 
-/* Halves of a chain become chains of their own. */
+/* Split every chain into two halves. */
 static void split(diagnosis_workspace *workspace, const double *x)
 {
   const size_t half = workspace->half;
@@ -322,7 +322,7 @@ static void sort_all(diagnosis_workspace *workspace)
   qsort(workspace->order, count, sizeof *workspace->order, compare_ranked);
 }
 
-/* From places among all draws to places among the halves; middle draws fall out. */
+/* Convert indices of all draws to indices of the half chains; middle draws are dropped. */
 static void order_halves(diagnosis_workspace *workspace)
 {
   const size_t draws = workspace->draws, half = workspace->half;
@@ -336,10 +336,10 @@ static void order_halves(diagnosis_workspace *workspace)
   }
 }
 
-/* Distances of the split draws from the median of all draws, as the package posterior and
- * az.summary fold (az.rhat takes the median of the split ones, which is another where a chain is
- * odd): draws below it in falling order and draws above it are two ascending lists, to be merged.
- * False where the median is infinite. */
+/* Fold: distances of the split draws from the median of all draws, as in the package posterior and
+ * in az.summary (az.rhat uses the median of the split draws, which differs for odd chains). Draws
+ * below the median in decreasing order and draws above it are two ascending lists, which are
+ * merged. False if the median is infinite. */
 static bool fold(diagnosis_workspace *workspace, double median)
 {
   const size_t count = split_count(workspace);
@@ -358,8 +358,8 @@ static bool fold(diagnosis_workspace *workspace, double median)
   return true;
 }
 
-/* Put in place of the split draws the normal scores of their ranks, of ties that of the mean rank
- * (Vehtari et al. 2021, equation 4.1, after Blom 1958). */
+/* Replace the split draws by the normal scores of their ranks; ties get the mean rank (Vehtari et
+ * al. 2021, equation 4.1, after Blom 1958). */
 static void rank_normalise(diagnosis_workspace *workspace, const indexed_value *order)
 {
   const size_t count = split_count(workspace);
@@ -397,25 +397,25 @@ static double folded_rhat(diagnosis_workspace *workspace, double median)
   return split_rhat(workspace);
 }
 
-/* R-hat and the effective size of the bulk share the normal scores. */
+/* Bulk R-hat and bulk effective sample size share the normal scores. */
 static void rank_diagnosis(diagnosis_workspace *workspace, idm_diagnosis *diagnosis)
 {
   order_halves(workspace);
   rank_normalise(workspace, workspace->order);
   diagnosis->ess_bulk = idm_ess_of(workspace->ess, workspace->split);
   if (workspace->chains < 2)
-    return; /* ArviZ asks for two chains, though halves could be compared */
+    return; /* ArviZ requires two chains, although halves could be compared */
   const double bulk = split_rhat(workspace);
   const double tail = folded_rhat(workspace, diagnosis->q50);
-  /* Of two values the folded draws may all be alike: then the bulk alone speaks. */
+  /* With two distinct values all folded draws may be equal: then only the bulk is used. */
   diagnosis->rhat = tail > bulk ? tail : bulk;
 }
 
 /* --- the tail, and errors ------------------------------------------------------------------- */
 
-/* Effective size of the indicator of draws up to a bound (Vehtari et al. 2021, section 4.3). The
- * bound of tied draws is their value exactly, as in R: ArviZ's quantile may round to below it, and
- * then loses the ties. */
+/* Effective sample size of the indicator of draws up to a bound (Vehtari et al. 2021, section 4.3).
+ * With ties the bound is exactly their value, as in R: ArviZ's quantile may be rounded below it,
+ * which loses the ties. */
 static double indicator_ess(diagnosis_workspace *workspace, double bound)
 {
   split(workspace, workspace->all);
@@ -430,8 +430,8 @@ static double mean_mcse(diagnosis_workspace *workspace, double sd)
   return sd / sqrt(idm_ess_of(workspace->ess, workspace->split));
 }
 
-/* ArviZ 0.23's error of the standard deviation, by the delta method: with d = (x - mean)^2,
- * sqrt((mean(d^2) - mean(d)^2) / ESS(d) / mean(d)) / 2. */
+/* Monte Carlo standard error of the standard deviation as in ArviZ 0.23, by the delta method: with
+ * d = (x - mean)^2, sqrt((mean(d^2) - mean(d)^2) / ESS(d) / mean(d)) / 2. */
 static double sd_mcse(diagnosis_workspace *workspace, double mean)
 {
   const size_t count = workspace->chains * workspace->draws;
@@ -445,7 +445,7 @@ static double sd_mcse(diagnosis_workspace *workspace, double mean)
   return 0.5 * sqrt((fourth - variance * variance) / size / variance);
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- all diagnostics ------------------------------------------------------------------------- */
 
 static void moments(diagnosis_workspace *workspace, idm_diagnosis *diagnosis)
 {
@@ -512,6 +512,6 @@ double idm_ebfmi(const double *energy, size_t draws)
   double steps = 0;
   for (size_t i = 1; i < draws; i++)
     steps += (energy[i] - energy[i - 1]) * (energy[i] - energy[i - 1]);
-  /* Mean squared step over the variance; both sums are over draws - 1. */
+  /* Mean squared difference divided by the variance; both sums have the divisor draws - 1. */
   return steps / idm_squares_about(energy, draws, idm_mean(energy, draws));
 }

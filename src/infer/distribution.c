@@ -1,4 +1,4 @@
-/* Distributions, densities and tails of draws.
+/* Distribution functions, kernel densities, rank counts and tail indices of draws.
  *
  * Contents: distribution · density · uniform · pareto */
 #include <float.h>
@@ -15,11 +15,11 @@
 
 /* === distribution =========================================================================== */
 
-/* The normal quantile, insides of intervals, and the tail of chi-square. */
+/* Normal quantile, interior of intervals, and tail of the chi-square distribution. */
 
 /* --- normal quantile ------------------------------------------------------------------------ */
 
-/* A quotient of two polynomials of degree 7, coefficients from the constant up. */
+/* Ratio of two polynomials of degree 7; coefficients in ascending order. */
 static double ratio(const double above[8], const double below[8], double x)
 {
   double a = above[7], b = below[7];
@@ -48,7 +48,7 @@ static double central_quantile(double distance)
   return distance * ratio(above, below, 0.180625 - distance * distance);
 }
 
-/* The same, towards the ends: r = sqrt(-log of the tail) up to 5, */
+/* The same for the tails, with r = sqrt(-log of the tail probability): r <= 5, */
 static double outer_quantile(double r)
 {
   static const double above[8] = {1.42343711074968357734e0,  4.63033784615654529590e0,
@@ -66,7 +66,7 @@ static double outer_quantile(double r)
   return ratio(above, below, r - 1.6);
 }
 
-/* and above 5. */
+/* and r > 5. */
 static double extreme_quantile(double r)
 {
   static const double above[8] = {6.65790464350110377720e0,  5.46378491116411436990e0,
@@ -107,8 +107,8 @@ double idm_clamp_interior(double lower, double upper, double c)
 
 /* --- chi-square ----------------------------------------------------------------------------- */
 
-/* x^a e^-x / Gamma(a + 1). For large a the three factors cancel; Stirling's formula does it first.
- */
+/* x^a e^-x / Gamma(a + 1). For large a the three factors cancel; Stirling's formula cancels them
+ * analytically. */
 static double poisson_term(double a, double x)
 {
   if (a < 10) return exp(a * log(x) - x - idm_log_gamma(a + 1));
@@ -118,7 +118,8 @@ static double poisson_term(double a, double x)
   return exp(exponent - idm_half_log_two_pi - idm_stirling_correction(a)) / sqrt(a);
 }
 
-/* The lower part by its series, Abramowitz and Stegun 6.5.29; good below a + 1. */
+/* Lower regularised incomplete gamma function by its series, Abramowitz and Stegun 6.5.29; accurate
+ * for x < a + 1. */
 static double lower_gamma(double a, double x)
 {
   double term = 1, sum = 1;
@@ -126,8 +127,8 @@ static double lower_gamma(double a, double x)
   return poisson_term(a, x) * sum;
 }
 
-/* The upper part by its continued fraction, ibid. 6.5.31 contracted, by Lentz's method; good above
- * a + 1, where no denominator vanishes. */
+/* Upper incomplete gamma function by its continued fraction, ibid. 6.5.31 contracted, by Lentz's
+ * method; accurate for x > a + 1, where no denominator vanishes. */
 static double upper_gamma(double a, double x)
 {
   double b = x + 1 - a;
@@ -148,18 +149,18 @@ double idm_chi_square_tail(double x, double degrees)
 {
   if (isnan(x) || !(degrees >= 0 && isfinite(degrees))) return NAN;
   if (!(x > 0)) return 1;
-  if (isinf(x) || !(degrees > 0)) return 0; /* with no degree all mass is at 0 */
+  if (isinf(x) || !(degrees > 0)) return 0; /* with 0 degrees of freedom all mass is at 0 */
   const double a = 0.5 * degrees, half = 0.5 * x;
   return half < a + 1 ? 1 - lower_gamma(a, half) : upper_gamma(a, half);
 }
 
 /* === density ================================================================================ */
 
-/* Kernel densities of draws: see the header.
+/* Kernel density estimates of draws.
  *
- * Contents: bandwidths · one number · two numbers */
+ * Contents: bandwidths · univariate · bivariate */
 
-/* A kernel is 0 so many bandwidths away: less than 1e-17 of it lies there. */
+/* A kernel is set to 0 beyond this many bandwidths: less than 1e-17 of its mass lies there. */
 static const double kernel_radius = 9;
 
 /* --- bandwidths ----------------------------------------------------------------------------- */
@@ -177,7 +178,7 @@ idm_status idm_density_bandwidth(const double *draw, size_t count, int dimension
     const double sd = sqrt(idm_moments_of(kept, n).variance);
     const double quartiles = (idm_quantile(kept, n, 0.75) - idm_quantile(kept, n, 0.25)) / 1.34;
     const double s = quartiles > 0 ? fmin(sd, quartiles) : sd;
-    const bool varies = kept[0] < kept[n - 1]; /* they are sorted now */
+    const bool varies = kept[0] < kept[n - 1]; /* idm_quantile has sorted them */
     *ret_bandwidth = !varies          ? 0
                      : dimension == 1 ? 0.9 * s * pow((double)n, -1.0 / 5)
                                       : s * pow((double)n, -1.0 / 6);
@@ -186,7 +187,7 @@ idm_status idm_density_bandwidth(const double *draw, size_t count, int dimension
   return IDM_OK;
 }
 
-/* --- one number ----------------------------------------------------------------------------- */
+/* --- univariate ------------------------------------------------------------------------------ */
 
 static double kernel(double x, double centre, double bandwidth)
 {
@@ -195,7 +196,7 @@ static double kernel(double x, double centre, double bandwidth)
   return fabs(z) < kernel_radius ? density_at_draw * exp(-0.5 * z * z) / bandwidth : 0;
 }
 
-/* The kernel of a draw at x with all its images in the ends of the support. */
+/* Kernel of a draw at x, with all its reflections at the ends of the support. */
 static double reflected_kernel(double x, double draw, double bandwidth, idm_density_support s)
 {
   double sum = kernel(x, draw, bandwidth);
@@ -205,7 +206,8 @@ static double reflected_kernel(double x, double draw, double bandwidth, idm_dens
     if (isfinite(s.high)) sum += kernel(x, 2 * s.high - draw, bandwidth);
     return sum;
   }
-  /* Mirrors that face each other: draw + 2 k length and its mirror image, for every k in reach. */
+  /* Two ends: reflections at both give draw + 2 k length and its mirror image, for every k in
+   * reach. */
   const int upper_limit = (int)fmin(ceil(kernel_radius * bandwidth / (2 * length)) + 1, 10000);
   for (int k = -upper_limit; k <= upper_limit; k++) {
     if (k) sum += kernel(x, draw + 2 * k * length, bandwidth);
@@ -232,7 +234,7 @@ void idm_density_at(const double *draw, size_t count, double bandwidth, idm_dens
   }
 }
 
-/* --- two numbers ---------------------------------------------------------------------------- */
+/* --- bivariate ------------------------------------------------------------------------------- */
 
 static bool is_finite_pair(const idm_joint_draws *j, size_t i)
 {
@@ -264,7 +266,7 @@ idm_status idm_joint_density(const idm_joint_draws *j, double *density, idm_erro
   return IDM_OK;
 }
 
-/* The cell of a grid that a number lies in, and how far into it; false outside the grid. */
+/* Grid cell that contains a number, and the fraction of it below; false outside the grid. */
 static bool find_cell(const double *at, size_t points, double x, size_t *ret_cell,
                       double *ret_fraction)
 {
@@ -293,7 +295,7 @@ idm_status idm_joint_level(const idm_joint_draws *j, const double *density, doub
     size_t x, y;
     double a, b;
     if (!is_finite_pair(j, i)) continue;
-    density_at_draw[n] = 0; /* beyond the grid it is lower than anywhere on it */
+    density_at_draw[n] = 0; /* outside the grid the density is taken as lower than anywhere on it */
     if (find_cell(j->at[0], j->points[0], j->draw[0][i], &x, &a) &&
         find_cell(j->at[1], j->points[1], j->draw[1][i], &y, &b)) {
       const double *corner = density + y * across + x;
@@ -309,7 +311,7 @@ idm_status idm_joint_level(const idm_joint_draws *j, const double *density, doub
 
 /* === uniform ================================================================================ */
 
-/* Ranks and counts: see the header. */
+/* Rank counts and binomial intervals. */
 
 typedef struct chain_value {
   double value;
@@ -335,7 +337,7 @@ idm_status idm_rank_counts(const double *x, size_t chains, size_t draws, size_t 
   for (size_t first = 0, next; first < n; first = next) {
     for (next = first + 1; next < n && order[next].value == order[first].value; next++) {
     }
-    /* Ranks from 0.5 to n - 0.5; of ties the mean. */
+    /* Ranks from 0.5 to n - 0.5; ties get the mean rank. */
     const double rank = 0.5 * (double)(first + next);
     const size_t bin = (size_t)(rank / (double)n * (double)bins);
     for (size_t i = first; i < next; i++)
@@ -369,11 +371,10 @@ void idm_binomial_interval(size_t n, double p, double share, size_t *ret_low, si
 
 /* === pareto ================================================================================= */
 
-/* How heavy a tail is: the shape of the generalised Pareto distribution that fits the largest of
- * some numbers (Zhang and Stephens 2009, with the prior of Vehtari, Simpson, Gelman, Yao and Gabry
- * 2024). */
+/* Tail index: shape of the generalised Pareto distribution fitted to the largest values (Zhang and
+ * Stephens 2009, with the prior of Vehtari, Simpson, Gelman, Yao and Gabry 2024). */
 
-/* Shape at a rate theta: the mean of log(1 - theta x). */
+/* Shape for a given theta: mean of log(1 - theta x). */
 static double shape_at(double theta, const double *excess, size_t count)
 {
   double sum = 0;
@@ -381,7 +382,7 @@ static double shape_at(double theta, const double *excess, size_t count)
   return sum / (double)count;
 }
 
-/* The posterior mean of theta over a grid of `rates`, weighted by the profile likelihood. */
+/* Posterior mean of theta over a grid of `rates` values, weighted by the profile likelihood. */
 static double mean_rate(const double *excess, size_t count, size_t rates, double *rate,
                         double *weight)
 {
@@ -403,7 +404,7 @@ static double fit_shape(const double *excess, size_t count, double *scratch, siz
   if (!(excess[count - 1] > 0)) return -INFINITY;
   size_t zeros = 0;
   while (!(excess[zeros] > 0)) zeros++;
-  if (zeros >= count / 4) return NAN; /* many alike: no tail to speak of */
+  if (zeros >= count / 4) return NAN; /* too many ties: no tail to fit */
   const double rate = mean_rate(excess, count, rates, scratch, scratch + rates);
   const double shape = shape_at(rate, excess, count);
   return (shape * n + 0.5 * 10) / (n + 10);

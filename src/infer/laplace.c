@@ -1,5 +1,5 @@
-/* Laplace's approximation: minus the Hessian at a mode, by differences wide enough to look over
- * kinks and rounding, and its inverse. */
+/* Laplace approximation: minus the Hessian at a mode, by differences that are wide relative to
+ * kinks and rounding errors, and its inverse. See docs/method/inference.md, 7. */
 #include "idm/laplace.h"
 
 #include <math.h>
@@ -10,9 +10,10 @@
 #include "base/memory.h"
 #include "infer/sampler.h"
 
-/* A step is good where the log density falls between these: about .3 to 1 standard deviations. */
+/* A step is accepted if the decrease of the log density is between these limits: about 0.3 to 1
+ * standard deviations. */
 static const double min_decrease = 0.05, target_decrease = 0.1, max_decrease = 0.5;
-/* A fall below this is rounding. */
+/* A decrease below this is rounding error. */
 static const double rounding = 1e-8;
 enum { max_trials = 40 };
 
@@ -21,16 +22,16 @@ typedef struct laplace {
   size_t n;
   const double *mode;
   double density;   /* at the mode */
-  double *x;        /* [n]: the mode but where a difference is being taken */
+  double *x;        /* [n]: the mode, except during a difference */
   double *step;     /* [n] */
-  double *decrease; /* [n]: mean fall at mode -+ step */
-  double *above;    /* [n]: gradients on the two sides */
-  double *below;    /* [n] */
-  double *hessian;  /* [n][n]: minus it */
+  double *decrease; /* [n]: mean decrease at mode -+ step */
+  double *above;    /* [n]: gradients at mode + step */
+  double *below;    /* [n]: gradients at mode - step */
+  double *hessian;  /* [n][n]: minus the Hessian */
   double *factor;   /* [n][n] */
 } laplace;
 
-/* Density (and gradient) with coordinates i and j moved by a and b; i == j moves one by a. */
+/* Density (and gradient) with coordinates i and j displaced by a and b; i == j: by a. */
 static idm_status evaluate_displaced(const laplace *l, size_t i, double a, size_t j, double b,
                                      double *density, double *opt_gradient, idm_error *opt_error)
 {
@@ -42,7 +43,7 @@ static idm_status evaluate_displaced(const laplace *l, size_t i, double a, size_
   return status;
 }
 
-/* Factor by which to change a step after a fall. Falls go with the square of a step. */
+/* Factor for the next step, given the decrease: decreases are quadratic in the step. */
 static double step_factor(double decrease)
 {
   if (decrease == INFINITY) return 0.1;
@@ -50,9 +51,9 @@ static double step_factor(double decrease)
   return fmin(fmax(sqrt(target_decrease / decrease), 0.01), 1000);
 }
 
-/* The step of coordinate i: from the usual one for a difference, to one over which the density
- * falls by a fraction, or that nearly reaches the edge of the support. *good is false where there
- * is none: a flat direction, an edge, no mode. */
+/* Step of coordinate i: from the usual finite-difference step to one over which the density
+ * decreases by the target, or that nearly reaches the end of the support. *valid is false if there
+ * is none: a flat direction, an end of the support, or not a mode. */
 static idm_status find_step(const laplace *l, size_t i, bool *valid, idm_error *opt_error)
 {
   double h = 6e-6 * fmax(1, fabs(l->mode[i])), support_edge = INFINITY;
@@ -85,7 +86,7 @@ static idm_status gradient_row(const laplace *l, size_t i, idm_error *opt_error)
   return status;
 }
 
-/* The same from densities alone, for a target without a gradient. */
+/* The same from densities only, for a target without a gradient. */
 static idm_status density_row(const laplace *l, size_t i, idm_error *opt_error)
 {
   const double h = l->step[i];
@@ -118,7 +119,7 @@ static bool all_finite(const double *x, size_t count)
   return true;
 }
 
-/* Fill the Hessian; *good is false where a coordinate has no step. */
+/* Compute minus the Hessian. *valid is false if a coordinate has no valid step. */
 static idm_status find_hessian(const laplace *l, bool *valid, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -134,7 +135,7 @@ static idm_status find_hessian(const laplace *l, bool *valid, idm_error *opt_err
   return status;
 }
 
-/* Covariance from the Hessian, where that is positive definite. */
+/* Covariance: inverse of minus the Hessian, if that is positive definite. */
 static bool invert(const laplace *l, double *covariance)
 {
   const size_t n = l->n;

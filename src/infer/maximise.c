@@ -1,5 +1,6 @@
-/* Climbing to a mode: L-BFGS (Nocedal 1980) with the weak Wolfe search of Lewis and Overton (2013),
- * which asks no smoothness along the line and so survives kinks and ends of the support. */
+/* Maximisation by L-BFGS (Nocedal 1980) with the weak Wolfe line search of Lewis and Overton
+ * (2013), which requires no smoothness along the line and therefore tolerates kinks and ends of the
+ * support; and pattern search. */
 #include "idm/maximise.h"
 
 #include <math.h>
@@ -10,26 +11,26 @@
 #include "infer/sampler.h"
 
 enum { memory = 8, max_trials = 60, patience = 5 };
-/* Wolfe's constants. */
+/* Constants of the Wolfe conditions. */
 static const double sufficient_increase = 1e-4, curvature_fraction = 0.9;
 
 typedef struct lbfgs {
   const idm_target *target;
   size_t n;
-  double tolerance; /* a gain that is not worth a step */
+  double tolerance; /* smallest increase of interest */
   double density;   /* at x */
-  double *x;        /* [n], as all below */
+  double *x;        /* [n], like all vectors below */
   double *gradient; /* at x */
-  double *trial;    /* the point tried, and */
+  double *trial;    /* trial point */
   double *trial_gradient;
   double trial_density;
-  double *best; /* the highest point seen */
+  double *best; /* point with the highest density so far */
   double best_density;
   double *direction;
-  double *steps;             /* [memory][n]: differences of x, */
-  double *gradient_changes;  /* [memory][n]: of minus the gradient, */
-  double rho[memory];        /* and 1 / their inner products */
-  double *inverse_curvature; /* guess of the inverse curvature, coordinate by coordinate */
+  double *steps;             /* [memory][n]: differences of x */
+  double *gradient_changes;  /* [memory][n]: differences of minus the gradient */
+  double rho[memory];        /* 1 / inner products of the two */
+  double *inverse_curvature; /* diagonal of the initial inverse Hessian */
   int pairs;
   int newest;
 } lbfgs;
@@ -48,7 +49,7 @@ static double largest(size_t n, const double *x)
   return max_abs;
 }
 
-/* Differences of log densities below this are rounding. */
+/* Rounding error of a difference of log densities. */
 static double noise(double density)
 {
   return 1e-9 + 1e-13 * fabs(density);
@@ -56,7 +57,7 @@ static double noise(double density)
 
 /* --- evaluation ----------------------------------------------------------------------------- */
 
-/* Central differences, for a target without a gradient; one-sided at an end of the support. */
+/* Central differences for a target without a gradient; one-sided at an end of the support. */
 static idm_status difference_gradient(const idm_target *target, double *x, double density,
                                       double *gradient, idm_error *opt_error)
 {
@@ -81,7 +82,7 @@ static idm_status difference_gradient(const idm_target *target, double *x, doubl
   return IDM_OK;
 }
 
-/* Density and gradient at the trial point; a gradient that is no number makes the density -inf. */
+/* Density and gradient at the trial point. A non-finite gradient sets the density to -inf. */
 static idm_status evaluate_trial(lbfgs *c, idm_error *opt_error)
 {
   double *gradient = c->trial_gradient;
@@ -106,9 +107,9 @@ static idm_status try_length(lbfgs *c, double length, idm_error *opt_error)
   return evaluate_trial(c, opt_error);
 }
 
-/* --- directions ----------------------------------------------------------------------------- */
+/* --- search direction ------------------------------------------------------------------------ */
 
-/* direction = H gradient by the two loops of Nocedal (1980). */
+/* direction = H gradient by the two-loop recursion (Nocedal 1980). */
 static void find_direction(lbfgs *c)
 {
   const size_t n = c->n;
@@ -127,8 +128,8 @@ static void find_direction(lbfgs *c)
   }
 }
 
-/* Update the diagonal from which the two loops start, by the diagonal of a BFGS update of it
- * (Gilbert and Lemarechal 1989): coordinates of unlike scales are told apart. */
+/* Update the diagonal initial matrix of the recursion by the diagonal of its BFGS update (Gilbert
+ * and Lemarechal 1989), which adapts to coordinates of different scales. */
 static void update_diagonal(lbfgs *c, const double *displacement, const double *gradient_change,
                             double product)
 {
@@ -149,7 +150,7 @@ static void update_diagonal(lbfgs *c, const double *displacement, const double *
   }
 }
 
-/* Go to the trial point, and remember the curvature met on the way where there is some. */
+/* Move to the trial point, and store the curvature pair if its curvature is positive. */
 static void accept_step(lbfgs *c)
 {
   const size_t n = c->n, at = (size_t)((c->newest + 1) % memory);
@@ -173,8 +174,8 @@ static void accept_step(lbfgs *c)
 
 /* --- line search ---------------------------------------------------------------------------- */
 
-/* A shorter length after one that did not rise: the top of the parabola through what is known, kept
- * off the ends; the middle once the bracket has a lower end. */
+/* Reduced step length after an insufficient increase: the maximum of the interpolating parabola,
+ * away from the ends; the midpoint once the bracket has a positive lower end. */
 static double shorter_length(const lbfgs *c, double derivative, double low, double high)
 {
   if (low > 0) return 0.5 * (low + high);
@@ -183,8 +184,8 @@ static double shorter_length(const lbfgs *c, double derivative, double low, doub
   return fmin(fmax(0.5 * derivative * high / curvature, 0.1), 0.5) * high;
 }
 
-/* Find a length that rises enough and passes most of the slope, and leave it in trial; *found tells
- * whether any length rose. */
+/* Find a step length that satisfies the weak Wolfe conditions; the point is left in trial. *found
+ * is true if some length gave a sufficient increase. */
 static idm_status line_search(lbfgs *c, double length, double derivative, bool *found,
                               idm_error *opt_error)
 {
@@ -204,16 +205,16 @@ static idm_status line_search(lbfgs *c, double length, double derivative, bool *
       return IDM_OK;
     }
     const double next = high < INFINITY ? shorter_length(c, derivative, low, high) : 3 * length;
-    if (!(next > low && next < high)) break; /* no number between */
-    /* At a kink the bracket shrinks for ever: the slope bounds what is left to gain in it. */
+    if (!(next > low && next < high)) break; /* no representable number in between */
+    /* At a kink the bracket shrinks without end: the derivative bounds the possible gain in it. */
     if (derivative * (high - low) < 0.1 * c->tolerance) break;
     length = next;
   }
-  *found = low > 0; /* a kink: no length flattens the slope */
+  *found = low > 0; /* kink: sufficient increase without the curvature condition */
   return *found ? try_length(c, low, opt_error) : IDM_OK;
 }
 
-/* One step; *moved is false where no direction leads up. */
+/* One iteration; *moved is false if no ascent step was found. */
 static idm_status lbfgs_step(lbfgs *c, bool *moved, idm_error *opt_error)
 {
   find_direction(c);
@@ -223,7 +224,7 @@ static idm_status lbfgs_step(lbfgs *c, bool *moved, idm_error *opt_error)
     find_direction(c);
     derivative = dot(c->n, c->direction, c->gradient);
   }
-  /* Without curvature the first length is one unit of x. */
+  /* Without curvature pairs the first step has length one in x. */
   const double length = c->pairs ? 1 : 1 / sqrt(derivative);
   *moved = false;
   const idm_status status = line_search(c, length, derivative, moved, opt_error);
@@ -231,16 +232,16 @@ static idm_status lbfgs_step(lbfgs *c, bool *moved, idm_error *opt_error)
   return status;
 }
 
-/* --- the climb ------------------------------------------------------------------------------ */
+/* --- iteration ------------------------------------------------------------------------------- */
 
 static idm_status run_lbfgs(lbfgs *c, double tolerance, int limit, idm_error *opt_error)
 {
-  double past_density[patience]; /* heights of the points last stood on: a search may glimpse a
-                                    higher */
+  double past_density[patience]; /* densities of the last iterates; a line search may evaluate a
+                                    higher point that is not accepted */
   double highest = c->density;
   for (int k = 0; k < limit; k++) {
     if (largest(c->n, c->gradient) == 0) break;
-    /* A ridge is climbed in many small steps: only several together tell that it is over. */
+    /* Progress along a ridge consists of many small steps, so several steps are tested together. */
     if (k >= patience &&
         highest - past_density[k % patience] <= fmax(tolerance, 1e-3 * noise(highest)))
       break;
@@ -250,7 +251,7 @@ static idm_status run_lbfgs(lbfgs *c, double tolerance, int limit, idm_error *op
     const idm_status status = lbfgs_step(c, &moved, opt_error);
     if (status != IDM_OK) return status;
     if (!moved && !had_pairs) break;
-    if (!moved) c->pairs = 0; /* once more, straight up */
+    if (!moved) c->pairs = 0; /* restart with the gradient direction */
     highest = fmax(highest, c->density);
   }
   return IDM_OK;
@@ -265,7 +266,7 @@ static idm_status start_lbfgs(lbfgs *c, const double *x, idm_error *opt_error)
   const idm_status status = evaluate_trial(c, opt_error);
   if (status != IDM_OK) return status;
   if (c->trial_density == -INFINITY)
-    return idm_fail(opt_error, IDM_NUMERICAL, "a climb cannot start where the density is 0");
+    return idm_fail(opt_error, IDM_NUMERICAL, "maximisation cannot start where the density is 0");
   memcpy(c->x, c->trial, c->n * sizeof *x);
   memcpy(c->gradient, c->trial_gradient, c->n * sizeof *x);
   c->density = c->trial_density;
@@ -295,9 +296,9 @@ idm_status idm_maximise(const idm_target *target, double tolerance, int limit, d
   return status;
 }
 
-/* --- without a gradient --------------------------------------------------------------------- */
+/* --- pattern search -------------------------------------------------------------------------- */
 
-/* One coordinate of x: by `step` up or down as long as it gains, in steps that double. */
+/* Search along one coordinate: by `step` up or down, doubled as long as the density increases. */
 static idm_status try_coordinate(const idm_target *target, size_t i, double step, double tolerance,
                                  int *evaluations_left, double *x, double *log_density,
                                  bool *any_improved, idm_error *opt_error)

@@ -1,4 +1,4 @@
-/* The samplers `metropolis` and `paper`.
+/* The samplers `metropolis` and `paper`. See docs/method/inference.md, 4.
  *
  * Contents: metropolis · paper */
 #include <math.h>
@@ -10,39 +10,40 @@
 
 /* === metropolis ============================================================================= */
 
-/* "metropolis": for a few parameters and a target that is expensive. Independence proposals from a
- * multivariate t fitted to the history of warm-up alternate with random-walk proposals of the same
- * shape: the first make almost independent draws where the target is nearly normal, the second
- * keep the chain moving where it is not. Where a mixture of all modes and tails is given, some
- * steps are leaps proposed from it: a chain that knows one mode alone would never leave it.
- * Half an effective draw an evaluation, where a gradient costs two; nuts takes over beyond four
- * numbers. */
+/* "metropolis": for few parameters and an expensive target. Independence proposals from a
+ * multivariate t fitted to the warm-up history alternate with random-walk proposals of the same
+ * covariance: the former give almost independent draws if the target is nearly normal, the latter
+ * move the chain if it is not. With a mixture approximation of all modes and tails, some steps are
+ * independence proposals from it, so that a chain can leave its mode. About half an effective draw
+ * per evaluation; with a gradient that costs two evaluations, nuts is more efficient beyond four
+ * parameters. */
 
-/* `share` of every four steps are independence proposals. */
+/* Number of steps per cycle; `share` of them are independence proposals. */
 enum { cycle = 4 };
-/* Below `trusted` the independence proposal is given up; from `praised` on it has most steps. */
+/* Acceptance rates below which independence proposals are disabled, and from which they are used
+ * for most steps. */
 static const double min_independence_rate = 0.1, high_independence_rate = 0.5;
-/* Heavy tails keep the weights target/proposal bounded for a target with lighter ones. */
+/* Degrees of freedom: heavy tails keep the weights target/proposal bounded for targets with lighter
+ * tails. */
 static const double degrees = 5;
-/* Acceptance of the random walk that warm-up steers to (Gelman, Roberts and Gilks 1996: .44 in one
- * dimension, .23 in many). */
+/* Acceptance rate to which warm-up adapts the random walk (Gelman, Roberts and Gilks 1996: 0.44 in
+ * one dimension, 0.23 in many). */
 static const double target_acceptance = 0.35;
 
 typedef struct metropolis {
   size_t dimension;
   double *log_density;
-  double *log_scale;  /* of the random walk, relative to 2.38 / sqrt(dimension) */
-  double *walk_steps; /* random-walk steps since log_scale was last reset */
-  double *share;      /* independence steps of every four */
-  double
-      *independence_steps; /* independence steps since the proposal last changed, and the sum of */
-  double *acceptance_sum;  /* their acceptance probabilities */
+  double *log_scale;          /* of the random walk, relative to 2.38 / sqrt(dimension) */
+  double *walk_steps;         /* random-walk steps since the last reset of log_scale */
+  double *share;              /* independence steps per cycle */
+  double *independence_steps; /* independence steps since the last change of the proposal */
+  double *acceptance_sum;     /* sum of their acceptance probabilities */
   double *position;
-  double *mean;   /* of the proposal */
+  double *mean;   /* mean of the proposal */
   double *factor; /* [dimension][dimension]: Cholesky factor of its covariance */
   double *candidate;
   double *work; /* [dimension] */
-  double *next; /* [dimension][dimension]: a covariance being factored */
+  double *next; /* [dimension][dimension]: a covariance during factorisation */
   idm_scatter history;
 } metropolis;
 
@@ -83,7 +84,7 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   memset(state, 0, count * sizeof *state);
   memcpy(view.position, x, n * sizeof *x);
   memcpy(view.mean, settings->centre ? settings->centre : x, n * sizeof *x);
-  /* Without a guess the proposal has to earn its share in warm-up. */
+  /* Without an initial covariance the share is determined in warm-up. */
   *view.share = settings->covariance ? 2 : settings->warmup > 0 ? 1 : 0;
   const idm_status status = idm_guess_factor(settings, n, view.factor, opt_error);
   if (status != IDM_OK) return status;
@@ -115,8 +116,8 @@ static double log_proposal(const metropolis *m, const double *x)
   return -0.5 * (degrees + (double)m->dimension) * log1p(square / degrees);
 }
 
-/* Accept or not, given the log of the proposals' ratio; *probability is Metropolis and Hastings'.
- */
+/* Accept or reject, given the log ratio of the proposal densities; *probability is the
+ * Metropolis-Hastings acceptance probability. */
 static idm_status accept_or_reject(const metropolis *m, const idm_target *target, double log_ratio,
                                    idm_random *random, double *probability, idm_error *opt_error)
 {
@@ -133,7 +134,7 @@ static idm_status accept_or_reject(const metropolis *m, const idm_target *target
 static idm_status independence_step(const metropolis *m, const idm_target *target, bool adapt,
                                     idm_random *random, double *probability, idm_error *opt_error)
 {
-  /* A normal over the root of a chi-square by its degrees: 2 gamma(degrees / 2). */
+  /* Student t: normal / sqrt(chi-square / degrees), where chi-square is 2 gamma(degrees / 2). */
   const double t_scale = sqrt(degrees / (2 * idm_random_gamma(random, degrees / 2)));
   propose(m, m->mean, t_scale, random);
   const double log_ratio = log_proposal(m, m->position) - log_proposal(m, m->candidate);
@@ -160,7 +161,7 @@ static idm_status walk_step(const metropolis *m, const idm_target *target, bool 
 {
   propose(m, m->position, walk_scale(m), random);
   const idm_status status = accept_or_reject(m, target, 0, random, probability, opt_error);
-  /* Robbins and Monro: steps that shrink slowly enough to cross several orders of magnitude. */
+  /* Robbins-Monro: step sizes decrease slowly enough to change by several orders of magnitude. */
   if (status == IDM_OK && adapt)
     *m->log_scale += (*probability - target_acceptance) * pow(1 + ++*m->walk_steps, -0.6);
   return status;
@@ -168,14 +169,14 @@ static idm_status walk_step(const metropolis *m, const idm_target *target, bool 
 
 /* --- warm-up -------------------------------------------------------------------------------- */
 
-/* Independence steps of every four that the acceptance since the last change deserves. */
+/* Independence steps per cycle, given their acceptance rate since the last change. */
 static double independence_share(const metropolis *m)
 {
   const double rate = *m->independence_steps > 0 ? *m->acceptance_sum / *m->independence_steps : 0;
   return rate < min_independence_rate ? 0 : rate < high_independence_rate ? 2 : 3;
 }
 
-/* Fit the proposals to the window that ends; they start without a record. */
+/* Fit the proposals to the window that ends, and reset their statistics. */
 static void refit(const metropolis *m, const idm_sampler_settings *settings)
 {
   const size_t n = m->dimension;
@@ -198,23 +199,23 @@ static void adapt(const metropolis *m, const idm_sampler_settings *settings, lon
   if (iteration == settings->warmup - 1) *m->share = independence_share(m);
 }
 
-/* --- the step ------------------------------------------------------------------------------- */
+/* --- the step -------------------------------------------------------------------------------- */
 
-/* Of every four steps, which are independence proposals. */
+/* True if this step of a cycle is an independence proposal. */
 static bool is_independence_step(double share, long cycle_index)
 {
   return share == 2 ? cycle_index % 2 == 0 : (double)cycle_index < share;
 }
 
-/* Every other walk of a cycle's end is a leap instead; every other step where the chain's own
- * proposals were given up. */
+/* With a mixture: one step of every second cycle, in place of a random walk, proposes from it;
+ * every second step if independence proposals are disabled. */
 static bool is_mixture_step(const idm_sampler_settings *settings, double share, long step)
 {
   const long period = share == 0 ? 2 : 2 * cycle;
   return settings->mixture && step % period == period - 1;
 }
 
-/* Steps a draw: beyond two parameters ridges are common, and a draw takes longer to forget. */
+/* Kernel steps per draw: beyond two parameters ridges are common, and autocorrelation is higher. */
 long idm_metropolis_thin(size_t dimension)
 {
   return dimension <= 2 ? 2 : 8;
@@ -263,7 +264,7 @@ const idm_sampler idm_sampler_metropolis = {
 
 /* === paper ================================================================================== */
 
-/* "paper": the fixed random walk of the paper's experiments. Nothing adapts. */
+/* "paper": random walk with a fixed step size, as in the paper's experiments. No adaptation. */
 
 /* The paper keeps every tenth step. */
 enum { default_thin = 10 };
@@ -304,7 +305,7 @@ static idm_status paper_start(double *state, const idm_sampler_settings *setting
   return idm_target_evaluate_start(target, x, view.log_density, NULL, opt_error);
 }
 
-/* One Metropolis step; *acceptance grows by its probability. */
+/* One Metropolis step; its acceptance probability is added to *acceptance. */
 static idm_status paper_walk_step(const paper_walk *view, double sd, const idm_target *target,
                                   idm_random *random, double *acceptance, idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* Approximations of a density: mixtures and quadratic functions.
+/* Mixture and quadratic approximations of a density.
  *
  * Contents: mixture · quadratic */
 #include <math.h>
@@ -12,8 +12,8 @@
 
 /* === mixture ================================================================================ */
 
-/* Defensive mixtures (Hesterberg 1995): weights target/proposal stay bounded where any component
- * covers the target. */
+/* Defensive mixtures (Hesterberg 1995): importance weights target/proposal are bounded where a
+ * component covers the target. */
 
 static const double degrees = 5;
 
@@ -22,11 +22,11 @@ struct idm_mixture {
   size_t capacity;
   size_t count;
   idm_defensive_component defensive;
-  double total;         /* of all weights */
-  double *weight;       /* [1 + most]: the broad one first */
-  double *centre;       /* [most][dimension] */
-  double *factor;       /* [most][dimension][dimension]: Cholesky factors of the spreads */
-  double *log_constant; /* [most]: log density at the centre */
+  double total;   /* sum of all weights */
+  double *weight; /* [1 + capacity]: first the weight of the defensive component */
+  double *centre; /* [capacity][dimension] */
+  double *factor; /* [capacity][dimension][dimension]: Cholesky factors of the scale matrices */
+  double *log_constant; /* [capacity]: log density at the centre */
 };
 
 void idm_mixture_destroy(idm_mixture *m)
@@ -89,7 +89,7 @@ void idm_mixture_draw(const idm_mixture *m, idm_random *random, double *x)
     m->defensive.draw(m->defensive.context, random, x);
     return;
   }
-  /* A normal over the root of a chi-square by its degrees: 2 gamma(degrees / 2). */
+  /* Student t: normal / sqrt(chi-square / degrees), where chi-square is 2 gamma(degrees / 2). */
   const double scale = sqrt(degrees / (2 * idm_random_gamma(random, degrees / 2)));
   for (size_t i = 0; i < d; i++) x[i] = scale * idm_random_normal(random);
   idm_lower_multiply(d, m->factor + (k - 1) * d * d, x);
@@ -121,7 +121,7 @@ double idm_mixture_log_density(const idm_mixture *m, const double *x, double *wo
 
 /* === quadratic ============================================================================== */
 
-/* Quadratic functions by least squares: see the header. */
+/* Quadratic functions fitted by weighted least squares. */
 
 size_t idm_quadratic_terms(size_t dimension, size_t points)
 {
@@ -130,7 +130,7 @@ size_t idm_quadratic_terms(size_t dimension, size_t points)
   return points >= 4 * quadratic ? quadratic : points >= 2 * linear ? linear : 1;
 }
 
-/* The terms at x. */
+/* Values of the terms at x. */
 static void fill_terms(size_t dimension, size_t terms, const double *x, double *term)
 {
   size_t at = 0;
@@ -140,7 +140,7 @@ static void fill_terms(size_t dimension, size_t terms, const double *x, double *
     for (size_t j = i; j < dimension; j++) term[at++] = x[i] * x[j];
 }
 
-/* The normal equations: matrix[terms][terms] and right[terms]. */
+/* Add a point to the normal equations: matrix[terms][terms] and rhs[terms]. */
 static void add_point(size_t terms, const double *term, double weight, double value, double *matrix,
                       double *rhs)
 {
@@ -150,8 +150,8 @@ static void add_point(size_t terms, const double *term, double weight, double va
   }
 }
 
-/* The Cholesky factor of a matrix in its place. False where what the others leave of a term is
- * rounding. */
+/* Cholesky factorisation in place. False if the residual of a term, given the terms before it, is
+ * rounding error. */
 static bool factor(size_t terms, double *matrix, double *diagonal)
 {
   static const double rounding = 1e-10;
@@ -188,7 +188,7 @@ idm_status idm_quadratic_fit(size_t dimension, size_t terms, size_t points, cons
   }
   free(term);
   return finite ? IDM_OK
-                : idm_fail(opt_error, IDM_NUMERICAL, "%zu points do not tell %zu terms apart",
+                : idm_fail(opt_error, IDM_NUMERICAL, "%zu points do not determine %zu terms",
                            points, terms);
 }
 

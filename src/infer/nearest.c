@@ -1,44 +1,45 @@
-/* The nearest point of a polyhedron, by proximal multipliers: rows and bounds are priced, what is
- * left is piecewise quadratic and smooth, and Newton's method with conjugate gradients solves it to
- * the last digits (Rockafellar 1976; Li, Sun and Toh 2018 on why so few steps are enough). */
+/* Weighted projection onto a polyhedron by the proximal method of multipliers: rows and bounds are
+ * penalised, the remaining problem is piecewise quadratic with a continuous gradient, and a
+ * semismooth Newton method with conjugate gradients solves it to full accuracy (Rockafellar 1976;
+ * Li, Sun and Toh 2018 on why few iterations suffice). */
 #include "infer/program.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 
-/* A wall is a row or, after those, the bounds of a column. */
+/* A constraint is a row or, after the rows, the bounds of a column. */
 typedef struct projection_work {
   idm_program_view view;
   size_t n;
   size_t constraints;
   const double *weight;
   const double *target;
-  double rho;              /* what a squared unit beyond a wall costs */
+  double rho;              /* penalty parameter */
   double *x;               /* [n] */
-  double *centre;          /* [n]: of the proximal term */
+  double *centre;          /* [n]: centre of the proximal term */
   double *gradient;        /* [n] */
   double *step;            /* [n] */
-  double *cg_residual;     /* [n]: conjugate gradients */
+  double *cg_residual;     /* [n]: of conjugate gradients */
   double *cg_direction;    /* [n] */
   double *hessian_product; /* [n] */
-  double *preconditioner;  /* [n]: diagonal of the curvature */
-  double *multiplier;      /* [wall] */
-  double *activity;        /* [wall]: A x, and x */
-  double *activity_step;   /* [wall]: A step, and step */
-  double *excess;          /* [wall]: how far at + price / rho is beyond its wall */
-  bool *active;            /* [wall]: exceeded, or to be met exactly */
+  double *preconditioner;  /* [n]: diagonal of the Hessian */
+  double *multiplier;      /* [constraint] */
+  double *activity;        /* [constraint]: A x, and x */
+  double *activity_step;   /* [constraint]: A step, and step */
+  double *excess;          /* [constraint]: violation at activity + multiplier / rho */
+  bool *active;            /* [constraint]: violated, or an equality */
   idm_interrupt interrupt;
   void *context;
   bool stopped;
-  long iterations_left; /* steps of conjugate gradients until it is given up */
+  long iterations_left; /* remaining iterations of conjugate gradients */
 } projection_work;
 
-/* The weight of staying near where the last round ended: it settles columns that nothing else
- * does. */
+/* Weight of the proximal term, which determines columns that the objective and the constraints
+ * leave free. */
 static const double sigma = 1e-7;
 
-/* --- pieces --------------------------------------------------------------------------------- */
+/* --- functions ------------------------------------------------------------------------------- */
 
 static bool is_fixed(const projection_work *w, size_t j)
 {
@@ -54,7 +55,7 @@ static double violation(const projection_work *w, size_t constraint, double acti
   return activity < low ? activity - low : activity > high ? activity - high : 0;
 }
 
-/* y[wall] = A v, and v itself. */
+/* y[constraint] = A v, and v itself. */
 static void multiply(const projection_work *w, const double *v, double *y)
 {
   const idm_program_view *a = &w->view;
@@ -66,7 +67,7 @@ static void multiply(const projection_work *w, const double *v, double *y)
   memcpy(y + a->rows, v, w->n * sizeof *v);
 }
 
-/* v += factor * A' y, over walls with only[wall] where that is given. */
+/* v += factor * A' y, over constraints with opt_active[constraint] if that is given. */
 static void add_transposed(const projection_work *w, double factor, const double *y,
                            const bool *opt_active, double *v)
 {
@@ -87,7 +88,7 @@ static double largest(const double *v, size_t count)
   return maximum;
 }
 
-/* excess and slope at x. */
+/* excess, active set and gradient at x. */
 static void set_gradient(projection_work *w)
 {
   multiply(w, w->x, w->activity);
@@ -102,7 +103,7 @@ static void set_gradient(projection_work *w)
     if (is_fixed(w, j)) w->gradient[j] = 0;
 }
 
-/* --- a step --------------------------------------------------------------------------------- */
+/* --- Newton step ----------------------------------------------------------------------------- */
 
 static void set_preconditioner(projection_work *w)
 {
@@ -114,7 +115,7 @@ static void set_preconditioner(projection_work *w)
       w->preconditioner[a->column[k]] += w->rho * a->value[k] * a->value[k];
 }
 
-/* image = curvature . search, over the walls that are active; `change` is scratch. */
+/* hessian_product = Hessian * cg_direction, for active constraints; activity_step is scratch. */
 static void multiply_hessian(projection_work *w)
 {
   multiply(w, w->cg_direction, w->activity_step);
@@ -125,7 +126,8 @@ static void multiply_hessian(projection_work *w)
     if (is_fixed(w, j)) w->hessian_product[j] = 0;
 }
 
-/* step = - curvature^-1 slope, about; preconditioned by the diagonal. */
+/* step = - Hessian^-1 gradient, approximately, by conjugate gradients with a diagonal
+ * preconditioner. */
 static void find_newton_step(projection_work *w, double accuracy)
 {
   double preconditioned_norm = 0;
@@ -159,7 +161,7 @@ static void find_newton_step(projection_work *w, double accuracy)
   }
 }
 
-/* Derivative along the step, `length` of it away. */
+/* Derivative along the step at x + length * step. */
 static double step_derivative(const projection_work *w, double length)
 {
   double sum = 0;
@@ -173,7 +175,7 @@ static double step_derivative(const projection_work *w, double length)
   return sum;
 }
 
-/* The piecewise quadratic is least where its derivative, which rises, passes 0. */
+/* The piecewise quadratic is convex: bisect for the root of its non-decreasing derivative. */
 static double line_search(projection_work *w)
 {
   double low = 0;
@@ -190,7 +192,7 @@ static double line_search(projection_work *w)
   return low > 0 ? low : high;
 }
 
-/* Minimise for the prices as they are, until no slope is left beyond `goal`. */
+/* Minimise for the current multipliers until the gradient is below `tolerance`. */
 static void minimise_inner(projection_work *w, double tolerance)
 {
   enum { maximum = 200 };
@@ -211,9 +213,10 @@ static void minimise_inner(projection_work *w, double tolerance)
   }
 }
 
-/* --- how good it is ------------------------------------------------------------------------- */
+/* --- residuals ------------------------------------------------------------------------------- */
 
-/* Prices from where x ended; returns how far x is from the walls that have one. */
+/* Update the multipliers at x; returns the largest distance between an activity and its projection
+ * onto the bounds. */
 static double update_multipliers(projection_work *w)
 {
   double maximum = 0;
@@ -225,7 +228,7 @@ static double update_multipliers(projection_work *w)
   return maximum;
 }
 
-/* The slope that prices leave; rest and image are scratch. */
+/* Dual residual: gradient of the Lagrangian; cg_residual and hessian_product are scratch. */
 static double dual_residual(projection_work *w)
 {
   const idm_program_view *a = &w->view;
@@ -244,7 +247,7 @@ static double dual_residual(projection_work *w)
   return maximum;
 }
 
-/* Rounds of prices. */
+/* Outer iterations of the method of multipliers. */
 static double multiplier_rounds(projection_work *w)
 {
   enum { maximum = 400 };
@@ -260,7 +263,7 @@ static double multiplier_rounds(projection_work *w)
     const double gap = update_multipliers(w);
     const double residual = fmax(gap, dual_residual(w));
     if (residual <= residual_tolerance) return residual;
-    /* Rounding sets an end to it. */
+    /* Rounding limits the attainable residual. */
     stalled = residual < 0.9 * best ? 0 : stalled + 1;
     if (stalled > (residual <= 1e-10 ? 2 : 25)) return residual;
     best = fmin(best, residual);
@@ -271,7 +274,7 @@ static double multiplier_rounds(projection_work *w)
   return best;
 }
 
-/* --- the problem ---------------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------- */
 
 static bool work_init(const idm_program *program, const idm_program_projection *nearest, double *x,
                       projection_work *w)

@@ -1,8 +1,8 @@
-/* "nuts": Hamiltonian Monte Carlo with trajectories that stop where they turn back (Hoffman and
- * Gelman 2014), states drawn along them by multinomial weights (Betancourt 2017, appendix A.3), and
- * the turn also looked for between half trajectories, as Stan does since 2.21.
+/* "nuts": Hamiltonian Monte Carlo with the no-U-turn criterion (Hoffman and Gelman 2014),
+ * multinomial sampling along the trajectory (Betancourt 2017, appendix A.3), and additional U-turn
+ * checks between half trajectories, as in Stan since 2.21. See docs/method/inference.md, 4.
  *
- * Contents: state; phase space; branches; trajectory; step size; warm-up; the step. */
+ * Contents: state; phase space; subtrees; trajectory; step size; warm-up; the step. */
 #include "infer/sampler.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "base/dense.h"
 #include "base/statistics.h"
 
-/* Up to `max_dense_dimension` dimensions the metric is a full matrix, above it a diagonal. */
+/* Up to `max_dense_dimension` dimensions the metric is a full matrix, otherwise diagonal. */
 enum { default_thin = 1, max_tree_depth = 16, max_dense_dimension = 64 };
-/* An energy error above this marks a trajectory that left the typical set (Stan's choice). */
+/* An energy error above this marks a trajectory as divergent (Stan's value). */
 static const double max_energy_error = 1000;
 
 /* --- state ---------------------------------------------------------------------------------- */
@@ -26,8 +26,8 @@ typedef struct point {
   double *log_density;
 } point;
 
-/* A stretch of a trajectory: its first and last momentum (in the order it was built) with the
- * velocity there, the sum of momenta over it, and the state drawn from it. */
+/* A subtree of a trajectory: its first and last momentum (in the order of construction) with their
+ * velocities, the sum of its momenta, and the state drawn from it. */
 typedef struct subtree {
   double *first;
   double *first_velocity;
@@ -38,23 +38,24 @@ typedef struct subtree {
   double *gradient;
   double *log_density;
   double *energy;
-  double *log_weight; /* log of the sum of exp(-energy error) over the stretch */
+  double *log_weight; /* log of the sum of exp(-energy error) over the subtree */
 } subtree;
 
 typedef struct nuts {
   size_t dimension;
   bool dense;
   double *step_size;
-  double *mu; /* dual averaging (Hoffman and Gelman 2014, section 3.2): where log steps shrink */
-  double *adapt_count;      /* to, iterations, */
-  double *mean_error;       /* mean error of acceptance, */
-  double *log_step_average; /* and the average of log steps */
+  double *mu; /* dual averaging (Hoffman and Gelman 2014, section 3.2): shrinkage point of log step
+                 sizes */
+  double *adapt_count;      /* number of iterations */
+  double *mean_error;       /* mean error of the acceptance statistic */
+  double *log_step_average; /* average of log step sizes */
   double *covariance;       /* the inverse metric, [dimension][dimension] or its diagonal */
   double *factor;           /* its Cholesky factor, or square roots */
   point current;
-  point end[2];  /* of the trajectory, backward and forward */
+  point end[2];  /* ends of the trajectory, backward and forward */
   subtree tree;  /* the trajectory, from backward to forward */
-  subtree built; /* what is being added to it */
+  subtree built; /* subtree that is being added */
   subtree level[max_tree_depth];
   double *work; /* [dimension] */
   idm_scatter history;
@@ -151,7 +152,7 @@ static void draw_momentum(const nuts *m, double *momentum, idm_random *random)
   if (m->dense) idm_lower_solve_transposed(n, m->factor, momentum);
 }
 
-/* Minus the log density of the point in phase space; +inf where it has none. */
+/* Hamiltonian: minus the log density in phase space; +inf if undefined. */
 static double energy_of(const nuts *m, const point *p, double *velocity)
 {
   find_velocity(m, p->momentum, velocity);
@@ -159,7 +160,7 @@ static double energy_of(const nuts *m, const point *p, double *velocity)
   return isnan(energy) ? INFINITY : energy;
 }
 
-/* One leapfrog step of signed size `step`. A gradient that is no number ends the trajectory. */
+/* One leapfrog step of signed size `step`. A gradient that is not finite ends the trajectory. */
 static idm_status leapfrog(const nuts *m, const idm_target *target, const point *p, double step,
                            idm_error *opt_error)
 {
@@ -176,22 +177,22 @@ static idm_status leapfrog(const nuts *m, const idm_target *target, const point 
   return IDM_OK;
 }
 
-/* --- branches ------------------------------------------------------------------------------- */
+/* --- subtrees -------------------------------------------------------------------------------- */
 
-/* What a trajectory under way carries along. */
+/* Variables of a trajectory under construction. */
 typedef struct trajectory {
   const nuts *m;
   const idm_target *target;
   idm_random *random;
   const point *at; /* the end that moves */
   double step;     /* signed */
-  double energy;   /* at the start */
-  double accepted; /* sum of acceptance probabilities over the states visited */
+  double energy;   /* initial energy */
+  double accepted; /* sum of acceptance probabilities over the visited states */
   long evaluations;
   bool diverging;
 } trajectory;
 
-/* Neither end has turned back against the sum of momenta over a + b (Betancourt 2017, A.4.2). */
+/* No-U-turn criterion for the sum of momenta a + b (Betancourt 2017, A.4.2). */
 static bool no_u_turn(const nuts *m, const double *first_velocity, const double *last_velocity,
                       const double *a, const double *b)
 {
@@ -199,8 +200,8 @@ static bool no_u_turn(const nuts *m, const double *first_velocity, const double 
          dot(m, last_velocity, a) + dot(m, last_velocity, b) > 0;
 }
 
-/* Whether `next`, built after `b`, makes a trajectory with it that has not turned: as a whole, and
- * from each part to the nearest state of the other, which catches steps that fit a period. */
+/* No-U-turn criterion for `next`, built after `b`: for the whole, and from each part to the nearest
+ * state of the other, which detects step sizes near a period of the dynamics. */
 static bool no_u_turn_between(const nuts *m, const subtree *b, const subtree *next)
 {
   return no_u_turn(m, b->first_velocity, next->last_velocity, b->sum, next->sum) &&
@@ -216,7 +217,7 @@ static void copy_draw(const nuts *m, const subtree *to, const subtree *from)
   *to->energy = *from->energy;
 }
 
-/* b = b followed by next, its draw taken from next with probability exp(log_probability). */
+/* b = b followed by next; the draw is taken from next with probability exp(log_probability). */
 static void append(const trajectory *j, const subtree *b, const subtree *next,
                    double log_probability)
 {
@@ -228,7 +229,7 @@ static void append(const trajectory *j, const subtree *b, const subtree *next,
   for (size_t i = 0; i < m->dimension; i++) b->sum[i] += next->sum[i];
 }
 
-/* The branch of the single point the journey is at. */
+/* Subtree that consists of the current point. */
 static void init_leaf(const trajectory *j, const subtree *b, double energy)
 {
   const nuts *m = j->m;
@@ -245,7 +246,7 @@ static void init_leaf(const trajectory *j, const subtree *b, double energy)
   *b->log_weight = j->energy - energy;
 }
 
-/* One leapfrog step makes a branch of one point. */
+/* Subtree of one point by one leapfrog step. */
 static idm_status build_leaf(trajectory *j, const subtree *b, bool *valid, idm_error *opt_error)
 {
   const idm_status status = leapfrog(j->m, j->target, j->at, j->step, opt_error);
@@ -259,8 +260,8 @@ static idm_status build_leaf(trajectory *j, const subtree *b, bool *valid, idm_e
   return IDM_OK;
 }
 
-/* A branch of 2^depth points from where the journey is; *valid is false where it turned or diverged
- * inside, and it must then not be used. */
+/* Build a subtree of 2^depth points from the current end. *valid is false if it made a U-turn or
+ * diverged; it must then be discarded. */
 static idm_status build_tree(trajectory *j, int depth, const subtree *b, bool *valid,
                              idm_error *opt_error)
 {
@@ -271,14 +272,14 @@ static idm_status build_tree(trajectory *j, int depth, const subtree *b, bool *v
   status = build_tree(j, depth - 1, next, valid, opt_error);
   if (status != IDM_OK || !*valid) return status;
   *valid = no_u_turn_between(j->m, b, next);
-  /* Inside a branch the draw is uniform by weight. */
+  /* Within a subtree, draws are multinomial: in proportion to the weights. */
   append(j, b, next, *next->log_weight - idm_log_add_exp(*b->log_weight, *next->log_weight));
   return IDM_OK;
 }
 
 /* --- trajectory ----------------------------------------------------------------------------- */
 
-/* The same branch seen from its other end. */
+/* The same subtree in reverse direction. */
 static subtree reversed(const subtree *b)
 {
   subtree other = *b;
@@ -289,8 +290,8 @@ static subtree reversed(const subtree *b)
   return other;
 }
 
-/* Double the trajectory in a direction drawn at random. *grown is false where the new half turned
- * or diverged inside and was dropped, *going where the whole has turned. */
+/* Double the trajectory in a random direction. *built is false if the new half made a U-turn or
+ * diverged, and was discarded; *continues is false if the whole trajectory made a U-turn. */
 static idm_status double_trajectory(trajectory *j, int depth, bool *built, bool *continues,
                                     idm_error *opt_error)
 {
@@ -302,12 +303,13 @@ static idm_status double_trajectory(trajectory *j, int depth, bool *built, bool 
   const idm_status status = build_tree(j, depth, &m->built, built, opt_error);
   if (status != IDM_OK || !*built) return status;
   *continues = no_u_turn_between(m, &tree, &m->built);
-  /* Between the old half and the new the draw favours the new (biased progressive sampling). */
+  /* Between the old half and the new half the draw is biased to the new one (biased progressive
+   * sampling). */
   append(j, &tree, &m->built, *m->built.log_weight - *tree.log_weight);
   return IDM_OK;
 }
 
-/* A transition: momentum, trajectory, draw. */
+/* One transition: draw a momentum, build the trajectory, draw a state. */
 static idm_status transition(const nuts *m, const idm_sampler_settings *settings,
                              const idm_target *target, idm_random *random,
                              idm_statistics *statistics, idm_error *opt_error)
@@ -339,7 +341,8 @@ static idm_status transition(const nuts *m, const idm_sampler_settings *settings
 
 /* --- step size ------------------------------------------------------------------------------ */
 
-/* Energy lost by one leapfrog step of the current size from here, with a fresh momentum. */
+/* Decrease of the energy in one leapfrog step of the current size from the current state, with a
+ * new momentum. */
 static idm_status probe(const nuts *m, const idm_target *target, idm_random *random, double *gain,
                         long *evaluations, idm_error *opt_error)
 {
@@ -353,8 +356,8 @@ static idm_status probe(const nuts *m, const idm_target *target, idm_random *ran
   return IDM_OK;
 }
 
-/* Double or halve the step size until the acceptance of one leapfrog step crosses .8 (Hoffman and
- * Gelman 2014, algorithm 4), then let dual averaging start from ten times that. */
+/* Double or halve the step size until the acceptance probability of one leapfrog step crosses 0.8
+ * (Hoffman and Gelman 2014, algorithm 4); dual averaging then starts with ten times that size. */
 static idm_status find_step_size(const nuts *m, const idm_target *target, idm_random *random,
                                  long *evaluations, idm_error *opt_error)
 {
@@ -386,13 +389,14 @@ static void adapt_step_size(const nuts *m, double target_acceptance, double acce
 
 /* --- warm-up -------------------------------------------------------------------------------- */
 
-/* The metric from the window that ends, and a step size to go with it. */
+/* Estimate the metric from the window that ends, and find a step size for it. */
 static idm_status refit(const nuts *m, const idm_sampler_settings *settings,
                         const idm_target *target, idm_random *random, long *evaluations,
                         idm_error *opt_error)
 {
   const size_t n = m->dimension, count = m->dense ? n * n : n;
-  /* The new covariance is made where the old factor was, so that a failure leaves the old one. */
+  /* The new covariance is computed in the array of the old factor, so that after a failure the old
+   * covariance is intact. */
   bool factored = idm_scatter_covariance(&m->history, settings->covariance, m->factor);
   if (factored && m->dense) {
     memcpy(m->history.scatter, m->factor, count * sizeof(double));
@@ -492,7 +496,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
 
 const idm_sampler idm_sampler_nuts = {
     .name = "nuts",
-    .summary = "Hamiltonian trajectories that stop where they turn back; needs a gradient",
+    .summary = "Hamiltonian Monte Carlo with the no-U-turn criterion; needs a gradient",
     .gradient = true,
     .numbers = numbers,
     .start = start,

@@ -1,16 +1,18 @@
-/* "pcn": for dozens of parameters and a target that is expensive and not smooth. Preconditioned
+/* "pcn": for dozens of parameters and an expensive target that is not smooth. Preconditioned
  * Crank-Nicolson steps (Cotter et al. 2013)
  *
  *     x' = m + rho (x - m) + sqrt(1 - rho^2) L z,   z standard normal,
  *
- * leave normal(m, L L') invariant, so that the target over this normal decides on them: where the
- * target is close to the normal, steps are long in any dimension. One step of four, at random, is a
- * random walk of the same shape, which moves the chain where the target has heavier tails than the
- * normal. Warm-up fits m and L to its history, and both step sizes to their acceptance.
+ * leave normal(m, L L') invariant, so the acceptance probability depends on the ratio of the target
+ * to this normal: if they are close, steps can be long in any dimension. One step of four, at
+ * random, is a random walk of the same covariance, which moves the chain where the target has
+ * heavier tails than the normal. Warm-up fits m and L to the history, and both step sizes to their
+ * acceptance rates.
  *
- * Where the target has a surrogate, such steps are made on the surrogate, which they leave
- * invariant, and the target over the surrogate decides on the place where many of them end (the
- * surrogate transition method, Liu 2001): one evaluation per excursion. */
+ * If the target has a surrogate, such steps are made on the surrogate, which they leave invariant,
+ * and the ratio of target to surrogate determines the acceptance of the end point of many steps
+ * (surrogate transition method, Liu 2001): one evaluation per excursion. See
+ * docs/method/inference.md, 4. */
 #include "infer/sampler.h"
 
 #include <math.h>
@@ -18,13 +20,13 @@
 
 #include "base/dense.h"
 
-/* Share of random walks. */
+/* Fraction of random-walk steps. */
 static const double walk_fraction = 0.25;
-/* Steps of an excursion on a surrogate, and the share of random walks on the target beside them,
- * which move the chain where the surrogate is poor. */
+/* Steps per excursion on the surrogate; and fraction of random-walk steps on the target itself,
+ * which move the chain where the surrogate is inaccurate. */
 enum { surrogate_steps = 20 };
 static const double target_walk_fraction = 0.5;
-/* Acceptance that warm-up adapts both step sizes to. */
+/* Target acceptance rate of both step sizes in warm-up. */
 static const double target_acceptance = 0.3;
 /* Bounds of the logit of 1 - rho^2. */
 static const double min_logit = -9, max_logit = 6;
@@ -32,23 +34,23 @@ static const double min_logit = -9, max_logit = 6;
 typedef struct pcn {
   size_t dimension;
   double (*surrogate)(void *context, const double *x); /* NULL: none */
-  double *log_density;        /* at the position; of the surrogate where there is one */
-  double *target_log_density; /* the target's at `settled`, where there is a surrogate */
+  double *log_density;        /* at the position; of the surrogate if there is one */
+  double *target_log_density; /* with a surrogate: the target's at accepted_position */
   double *logit;              /* of 1 - rho^2 */
   double *log_scale;          /* of the random walk, relative to 2.38 / sqrt(dimension) */
-  double *cn_steps;           /* Crank-Nicolson steps since the normal last changed */
-  double *log_target_scale; /* the same of random walks on the target, where there is a surrogate */
-  double *target_walk_steps; /* their number since the normal last changed */
-  double *effective_draws;   /* effective draws in the history, about */
-  double *walk_steps;        /* random-walk steps since then */
+  double *cn_steps;           /* Crank-Nicolson steps since the last change of the normal */
+  double *log_target_scale;   /* with a surrogate: the same for random walks on the target */
+  double *target_walk_steps;  /* number of these walks since the last change of the normal */
+  double *effective_draws;    /* approximate number of effective draws in the history */
+  double *walk_steps;         /* random-walk steps since the last change of the normal */
   double *position;
-  double *accepted_position; /* [dimension]: where the last excursion that was accepted ended */
+  double *accepted_position; /* [dimension]: end of the last accepted excursion */
   double *mean;              /* m */
   double *factor;            /* [dimension][dimension]: L */
   double *candidate;
   double *work;     /* [dimension] */
   double *whitened; /* [dimension]: L^-1 (x - m) */
-  double *next;     /* [dimension][dimension]: a covariance being factored */
+  double *next;     /* [dimension][dimension]: a covariance during factorisation */
   idm_scatter history;
 } pcn;
 
@@ -112,7 +114,7 @@ static double walk_scale(const pcn *p)
   return exp(*p->log_scale) * 2.38 / sqrt((double)p->dimension);
 }
 
-/* What steps are decided by at the candidate: the surrogate, or the target itself. */
+/* Density that determines acceptance at the candidate: the surrogate, or the target itself. */
 static idm_status evaluate_candidate(const pcn *p, const idm_target *target, double *density,
                                      idm_error *opt_error)
 {
@@ -122,8 +124,8 @@ static idm_status evaluate_candidate(const pcn *p, const idm_target *target, dou
   return IDM_OK;
 }
 
-/* Accept or not, given the log of the proposals' ratio; *probability is Metropolis and Hastings'.
- */
+/* Accept or reject, given the log ratio of the proposal densities; *probability is the
+ * Metropolis-Hastings acceptance probability. */
 static idm_status accept_or_reject(const pcn *p, const idm_target *target, double log_ratio,
                                    idm_random *random, double *probability, idm_error *opt_error)
 {
@@ -137,7 +139,7 @@ static idm_status accept_or_reject(const pcn *p, const idm_target *target, doubl
   return IDM_OK;
 }
 
-/* A Crank-Nicolson step; the normal's part of the ratio is in whitened coordinates. */
+/* A Crank-Nicolson step; the ratio of the normal densities is computed in whitened coordinates. */
 static idm_status cn_step(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
                           double *probability, idm_error *opt_error)
 {
@@ -178,8 +180,8 @@ static idm_status walk_step(const pcn *p, const idm_target *target, bool adapt, 
   return status;
 }
 
-/* One step of either kind; the choice does not depend on the position, so that steps are
- * reversible. */
+/* One step of either kind. The choice does not depend on the position, so that detailed balance
+ * holds. */
 static idm_status mixed_step(const pcn *p, const idm_target *target, bool adapt, idm_random *random,
                              double *probability, idm_error *opt_error)
 {
@@ -187,7 +189,7 @@ static idm_status mixed_step(const pcn *p, const idm_target *target, bool adapt,
   return (walk_steps ? walk_step : cn_step)(p, target, adapt, random, probability, opt_error);
 }
 
-/* A random walk on the target itself. */
+/* A random-walk step on the target itself. */
 static idm_status target_walk_step(const pcn *p, const idm_target *target, bool adapt,
                                    idm_random *random, double *probability, idm_error *opt_error)
 {
@@ -211,7 +213,7 @@ static idm_status target_walk_step(const pcn *p, const idm_target *target, bool 
   return IDM_OK;
 }
 
-/* Steps on the surrogate, and the target over the surrogate at their end. */
+/* An excursion on the surrogate, accepted by the ratio of target to surrogate at its end. */
 static idm_status surrogate_transition(const pcn *p, const idm_target *target, bool adapt,
                                        idm_random *random, double *probability,
                                        idm_error *opt_error)
@@ -236,18 +238,19 @@ static idm_status surrogate_transition(const pcn *p, const idm_target *target, b
   return IDM_OK;
 }
 
-/* --- the step ------------------------------------------------------------------------------- */
+/* --- the step -------------------------------------------------------------------------------- */
 
-/* Share of an effective draw that an accepted step is: an autoregression with coefficient rho has
- * an autocorrelation time of (1 + rho) / (1 - rho), and a random walk one of about 3 dimensions. */
+/* Number of effective draws per accepted step: an autoregression with coefficient rho has an
+ * autocorrelation time of (1 + rho) / (1 - rho), a random walk one of about 3 dimensions. */
 static double effective_fraction(const pcn *p)
 {
   const double rho = sqrt(1 - 1 / (1 + exp(-*p->logit)));
   return fmax((1 - rho) / (1 + rho), walk_fraction / (3 * (double)p->dimension));
 }
 
-/* At the close of a window: the normal of its history, drawn towards the first guess (without one
- * towards no correlation) as few effective draws require. Step sizes adapt from there on. */
+/* At the end of a window: fit the normal to its history, shrunk towards the initial covariance (or
+ * towards no correlation) according to the number of effective draws. Step-size adaptation
+ * restarts. */
 static void refit(const pcn *p, const idm_sampler_settings *settings)
 {
   const size_t n = p->dimension;
@@ -270,7 +273,8 @@ static void refit(const pcn *p, const idm_sampler_settings *settings)
   idm_scatter_restart(&p->history);
 }
 
-/* The next step: of either kind on the target or, with a surrogate, an excursion. */
+/* Choose the next step: either kind on the target or, with a surrogate, an excursion or a random
+ * walk on the target. */
 typedef idm_status (*step_function)(const pcn *p, const idm_target *target, bool adapt,
                                     idm_random *random, double *probability, idm_error *opt_error);
 static step_function choose_step(const pcn *p, idm_random *random)
@@ -280,7 +284,8 @@ static step_function choose_step(const pcn *p, idm_random *random)
                                                            : surrogate_transition;
 }
 
-/* Evaluations per draw: without a surrogate a draw of many numbers takes longer to forget. */
+/* Evaluations per draw: without a surrogate, more in higher dimension, where autocorrelation is
+ * higher. */
 static long default_thin(const pcn *p)
 {
   if (p->surrogate) return 3;
@@ -320,7 +325,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
 
 const idm_sampler idm_sampler_pcn = {
     .name = "pcn",
-    .summary = "Crank-Nicolson steps around a normal, and a random walk; dozens of parameters",
+    .summary = "preconditioned Crank-Nicolson steps and a random walk; dozens of parameters",
     .gradient = false,
     .numbers = numbers,
     .start = start,

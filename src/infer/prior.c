@@ -1,4 +1,4 @@
-/* Priors, and the scales on which numbers are inferred.
+/* Prior distributions, and transformations of parameters to R^n.
  *
  * Contents: prior · transform */
 #include <float.h>
@@ -12,15 +12,15 @@
 
 /* === prior ================================================================================== */
 
-/* Priors of one number, and the Dirichlet. */
+/* Univariate priors, and the Dirichlet distribution. */
 
 static const double log_two_pi = 1.83787706640934548356;
 static const double two_over_pi = 0.63661977236758134308;
 
 /* --- densities ------------------------------------------------------------------------------ */
 
-/* exponent * log(x), and its slope in x. At x = 0 only the exponent 0 is finite; a density that
- * grows without bound there is counted as outside, so that no search ends at the corner. */
+/* exponent * log(x), and its derivative in x. At x = 0 only the exponent 0 is finite; an unbounded
+ * density is treated as outside the support, so that no search ends at the corner. */
 static double log_power(double exponent, double x, double *derivative)
 {
   *derivative = 0;
@@ -67,7 +67,7 @@ static double beta_log_density(double a, double b, double c, double *derivative)
   return idm_log_gamma(a + b) - idm_log_gamma(a) - idm_log_gamma(b) + powers;
 }
 
-/* The density within the closed support. */
+/* Log density within the closed support. */
 static double inner_log_density(const idm_prior *prior, double c, double *derivative)
 {
   const double *argument = prior->argument;
@@ -195,8 +195,8 @@ double idm_prior_sd(const idm_prior *prior)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* The logarithm of a gamma draw: those of small shapes underflow, and a share of two zeros would be
- * no number. */
+/* Logarithm of a gamma draw: draws of small shapes underflow, and a ratio of two zeros would be
+ * NaN. */
 static double log_gamma_draw(idm_random *random, double shape)
 {
   if (shape >= 1) return log(idm_random_gamma(random, shape));
@@ -241,7 +241,7 @@ double idm_prior_draw(const idm_prior *prior, idm_random *random)
   if (!prior || !random) return NAN;
   double lower, upper;
   idm_prior_support(prior, &lower, &upper);
-  /* Strictly inside, where the density is finite, also where a draw was rounded to an end. */
+  /* Strictly inside the support, where the density is finite, even if a draw was rounded. */
   return idm_clamp_interior(lower, upper, raw_draw(prior, random));
 }
 
@@ -271,7 +271,7 @@ void idm_dirichlet_draw(size_t count, const double *concentration, idm_random *r
 
 /* === transform ============================================================================== */
 
-/* Coordinates: scales of values, and constrained numbers and distributions as functions of R^n. */
+/* Scales of values, and transformations of constrained numbers and distributions to R^n. */
 
 /* --- scales --------------------------------------------------------------------------------- */
 
@@ -283,7 +283,7 @@ double idm_scale_transform(idm_scale scale, double value)
   case IDM_SCALE_LOG:
     return log(value);
   case IDM_SCALE_INVERSE:
-    return 1 / value; /* infinities become zeros of their sign, and back */
+    return 1 / value; /* infinities become signed zeros, and back */
   case IDM_SCALE_SIGNED_LOG:
     return copysign(log1p(fabs(value)), value);
   case IDM_SCALE_LOGIT:
@@ -303,7 +303,7 @@ double idm_scale_inverse(idm_scale scale, double coordinate)
     return 1 / coordinate;
   case IDM_SCALE_SIGNED_LOG:
     return copysign(expm1(fabs(coordinate)), coordinate);
-  case IDM_SCALE_LOGIT: /* either way no more than 1 is divided by */
+  case IDM_SCALE_LOGIT: /* in both branches the exponential is at most 1 */
     return coordinate < 0 ? exp(coordinate) / (1 + exp(coordinate)) : 1 / (1 + exp(-coordinate));
   }
   return NAN;
@@ -311,7 +311,7 @@ double idm_scale_inverse(idm_scale scale, double coordinate)
 
 /* --- intervals ------------------------------------------------------------------------------ */
 
-/* A point, its slope, the logarithm of the slope's size, and the derivative of that. */
+/* A value, its derivative, the logarithm of the absolute derivative, and the derivative of that. */
 typedef struct mapped_point {
   double c;
   double derivative;
@@ -321,7 +321,7 @@ typedef struct mapped_point {
 
 static mapped_point logistic_point(double lower, double upper, double y)
 {
-  /* From the nearer end, so that the distance to it keeps its digits. */
+  /* Computed from the nearer end, so that the distance to it keeps its relative accuracy. */
   const double small = exp(-fabs(y));
   const double share = small / (1 + small);
   const double width = upper - lower;
@@ -350,7 +350,7 @@ double idm_constrain(double lower, double upper, double y, double *opt_derivativ
   if (opt_derivative) *opt_derivative = at.derivative;
   if (opt_log_jacobian) *opt_log_jacobian = at.log_jacobian;
   if (opt_log_jacobian_grad) *opt_log_jacobian_grad = at.log_jacobian_grad;
-  /* Strictly inside, also where rounding reached an end: a density need not be finite there. */
+  /* Strictly inside, even if rounding reached an end, where a density need not be finite. */
   return idm_clamp_interior(lower, upper, at.c);
 }
 
@@ -364,9 +364,9 @@ double idm_unconstrain(double lower, double upper, double c)
 
 /* --- distributions -------------------------------------------------------------------------- */
 
-/* Stick-breaking (Stan Reference Manual, "Unit simplex"): outcome i takes the share z_i =
- * logistic(u_i) of what outcomes before it left, u_i = y_i - log(outcomes after it), so that y = 0
- * is uniform. */
+/* Stick-breaking (Stan Reference Manual, "Unit simplex"): outcome i takes the fraction z_i =
+ * logistic(u_i) of the remaining probability, u_i = y_i - log(number of outcomes after it), so that
+ * y = 0 is uniform. */
 typedef struct simplex_split {
   double share;              /* z */
   double remainder;          /* 1 - z */
@@ -417,7 +417,7 @@ void idm_simplex_backward(size_t count, const double *y, const double *gradient_
   double left = 1;
   for (size_t i = 0; i + 1 < count; i++) {
     const simplex_split s = split_remainder(count - 1 - i, y[i]);
-    derivative[i] = left * s.share; /* p_i, for the way back */
+    derivative[i] = left * s.share; /* p_i, for the reverse pass */
     left *= s.remainder;
   }
   /* dp_i/dy_i = p_i (1 - z_i) and dp_j/dy_i = -p_j z_i for later j; of the log Jacobian, z_i and

@@ -1,4 +1,5 @@
-/* Linear programs, solved by CLP; what it says of its own answer is not relied on. */
+/* Linear programs, solved by CLP; optimality is certified from the solution itself, independent of
+ * the solver's status. */
 #include "infer/program.h"
 
 #include <assert.h>
@@ -10,8 +11,8 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-/* The functions of CLP that are called. It is loaded with the first program: the C++, Fortran and
- * LAPACK libraries behind it would take a quarter of the start of a command that needs none. */
+/* Functions of CLP in use. The library is loaded with the first program, since its C++, Fortran and
+ * LAPACK dependencies would slow down the start of every command by a quarter. */
 #define CLP_FUNCTIONS(X)                                                                           \
   X(Clp_addRows)                                                                                   \
   X(Clp_columnLower)                                                                               \
@@ -54,7 +55,7 @@ static void load_clp(void)
       idm_library_load(IDM_CLP_LIBRARY, clp_symbols, sizeof clp_symbols / sizeof *clp_symbols);
 }
 
-/* Rows by entries, which grow; the matrix is handed over when the program is solved. */
+/* Sparse rows, which can grow; the matrix is passed to the solver when the program is solved. */
 struct idm_program {
   size_t columns;
   double *cost; /* [column] */
@@ -69,19 +70,19 @@ struct idm_program {
   size_t entry_capacity;
   int *column; /* [entry] */
   double *value;
-  size_t *last_entry;   /* [column]: its last entry, plus one */
-  size_t solver_rows;   /* rows that the solver has */
-  bool solved;          /* once at least */
-  bool *bounds_changed; /* [row]: bounds changed since they were handed over */
-  double *x;            /* [column] */
-  double *dual;         /* [row], room for row_capacity */
-  double *reduced;      /* [column]: cost - A' dual */
-  double *scale;        /* [column]: largest term of that */
+  size_t *last_entry;   /* [column]: index of its last entry, plus one */
+  size_t solver_rows;   /* rows already passed to the solver */
+  bool solved;          /* solved at least once */
+  bool *bounds_changed; /* [row]: bounds changed since they were passed to the solver */
+  double *x;            /* [column]: primal solution */
+  double *dual;         /* [row], allocated for row_capacity: dual solution */
+  double *reduced;      /* [column]: reduced costs, cost - A' dual */
+  double *scale;        /* [column]: largest term of the reduced cost */
   idm_program_method method;
   Clp_Simplex *solver;
 };
 
-/* What CLP takes for infinite. */
+/* Bounds beyond this are infinite for CLP. */
 static const double clp_infinity = 1e30;
 
 idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error)
@@ -232,7 +233,7 @@ static double clipped(double bound)
   return fmax(-clp_infinity, fmin(clp_infinity, bound));
 }
 
-/* Rows that are new go over at once: one by one the solver would copy its matrix as often. */
+/* Pass all new rows at once: the solver copies its matrix in every call. */
 static idm_status add_rows(idm_program *p, idm_error *opt_error)
 {
   const size_t count = p->rows - p->solver_rows;
@@ -272,7 +273,7 @@ static idm_status update_solver(idm_program *p, idm_error *opt_error)
   return add_rows(p, opt_error);
 }
 
-/* Keep within bounds what rounding took out of them: then they hold exactly. */
+/* Clip the solution to its bounds, so that they hold exactly in spite of rounding. */
 static void take_solution(idm_program *p)
 {
   for (size_t j = 0; j < p->columns; j++)
@@ -280,7 +281,7 @@ static void take_solution(idm_program *p)
   for (size_t i = 0; i < p->rows; i++) p->dual[i] = clp.Clp_getRowPrice(p->solver)[i];
 }
 
-/* How far a row's activity is outside of its bounds, relative to its largest term. */
+/* Violation of a row's bounds, relative to its largest term. */
 static double row_violation(const idm_program *p, size_t i)
 {
   double activity = 0;
@@ -293,8 +294,8 @@ static double row_violation(const idm_program *p, size_t i)
   return fmax(0, fmax(p->lower[i] - activity, activity - p->upper[i])) / largest;
 }
 
-/* What a price adds to the dual objective: price times the bound that it leans on. A price that
- * leans on no bound violates the sign that the dual asks of it. */
+/* Contribution of a multiplier to the dual objective: multiplier times its active bound. If that
+ * bound is infinite, the multiplier has the wrong sign, and the relative violation is returned. */
 static double dual_term(double multiplier, double low, double high, double scale, double *total,
                         double *largest)
 {
@@ -306,7 +307,7 @@ static double dual_term(double multiplier, double low, double high, double scale
   return 0;
 }
 
-/* Weak duality from A, x and the prices alone. */
+/* Certificate by weak duality, from A, x and the multipliers alone. */
 static void certify(idm_program *p, idm_program_solution *s)
 {
   double dual = 0;
@@ -337,9 +338,9 @@ static void certify(idm_program *p, idm_program_solution *s)
 
 enum { optimal, infeasible, unbounded, limit_reached };
 
-/* Steps of the primal or the dual method from where the solver is: of the program as it is, since
- * reductions could not be stopped, and so many at a time as take part of a second, so that somebody
- * can. Slowly more, lest a start costs more than what follows it. */
+/* Iterations of the primal or the dual simplex method from the current basis, without presolve,
+ * which could not be interrupted. Each batch takes a fraction of a second, so that an interruption
+ * is possible. Batches grow slowly, since every start has a cost. */
 static int iterate(idm_program *p, bool primal, idm_interrupt opt_interrupt, void *context)
 {
   enum { max_batches = 400 };
@@ -356,8 +357,8 @@ static int iterate(idm_program *p, bool primal, idm_interrupt opt_interrupt, voi
   return clp.Clp_status(p->solver);
 }
 
-/* The first solution by the method that was chosen. Later ones start from the last: by the primal
- * method, which it is a start for where only costs changed. */
+/* First solution by the chosen method. Later solutions start from the last one, by the primal
+ * method if the basis is still feasible, as after a change of costs. */
 static int solve_once(idm_program *p, idm_interrupt opt_interrupt, void *context)
 {
   const bool first = !p->solved;
@@ -373,8 +374,8 @@ static int solve_once(idm_program *p, idm_interrupt opt_interrupt, void *context
   return iterate(p, primal, opt_interrupt, context);
 }
 
-/* Rows and columns are solved in units of the solver's own, and so are its tolerances: where that
- * leaves too much, a few steps more in units of the program. */
+/* The solver scales rows and columns, and its tolerances apply to the scaled program: if the
+ * unscaled violation is too large, some iterations without scaling follow. */
 static const double polish_tolerance = 1e-11;
 
 static void polish(idm_program *p, idm_program_solution *solution, idm_interrupt opt_interrupt,
@@ -393,7 +394,7 @@ static void polish(idm_program *p, idm_program_solution *solution, idm_interrupt
   clp.Clp_setDualTolerance(p->solver, 1e-9);
 }
 
-/* The basis of all rows: each column at a bound that it has, or at 0. */
+/* Slack basis: each column at one of its bounds, or at 0. */
 static void reset_basis(idm_program *p)
 {
   enum { free_column, basic, at_upper, at_lower };
@@ -405,8 +406,8 @@ static void reset_basis(idm_program *p)
                                                    : free_column);
 }
 
-/* Reductions, and starts that are far off, find no solution where rounding alone violates a row:
- * what they say of that is believed where both ways to solve from nothing say it too. */
+/* Presolve and distant starts may report infeasibility if rounding alone violates a row: such a
+ * result is accepted only if both methods confirm it from the slack basis. */
 static int solve_from_slack(idm_program *p, idm_interrupt opt_interrupt, void *context)
 {
   reset_basis(p);
@@ -442,10 +443,10 @@ idm_status idm_program_solve(idm_program *p, idm_interrupt opt_interrupt, void *
   return IDM_OK;
 }
 
-/* --- what is optimal ------------------------------------------------------------------------ */
+/* --- optimal face ---------------------------------------------------------------------------- */
 
-/* Prices below this, relative to the largest cost, are what rounding leaves of none; and so are
- * those of what stands further from its bound than this, relative to itself. */
+/* Multipliers below this, relative to the largest cost, are rounding errors; so are multipliers of
+ * rows and columns farther from their bound than bound_tolerance, relative to their value. */
 static const double multiplier_tolerance = 1e-9;
 static const double bound_tolerance = 1e-9;
 
@@ -456,14 +457,14 @@ static double activity(const idm_program *p, size_t i)
   return sum;
 }
 
-/* The bound that something at `at` leans on by its price; NaN where it leans on none. */
+/* Bound that is active according to the multiplier; NaN if none is. */
 static double active_bound(double multiplier, double threshold, double at, double low, double high)
 {
   const double bound = multiplier > threshold ? low : multiplier < -threshold ? high : NAN;
   return fabs(at - bound) <= bound_tolerance * fmax(1, fabs(at)) ? bound : NAN;
 }
 
-/* A column that alone costs something is the same in every optimum. */
+/* If only one column has a cost, its value is the same in every optimum. */
 static void fix_only_cost(idm_program *p)
 {
   size_t only = p->columns;

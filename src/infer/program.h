@@ -1,4 +1,4 @@
-/* Linear programs, and the nearest point of a polyhedron.
+/* Linear programs, and projection onto a polyhedron.
  *
  * Contents: program · nearest */
 #ifndef IDM_INFER_PROGRAM_H
@@ -10,37 +10,39 @@
 
 /* === program ================================================================================ */
 
-/* Linear programs: minimise cost . x where lower <= A x <= upper and low <= x <= high. */
+/* Linear programs: minimise cost . x subject to lower <= A x <= upper and low <= x <= high. */
 
 typedef struct idm_program idm_program;
 
 typedef enum idm_program_end {
   IDM_PROGRAM_SOLVED,
-  IDM_PROGRAM_INFEASIBLE, /* no x satisfies every row and bound */
-  IDM_PROGRAM_UNBOUNDED,  /* the cost falls without end */
-  IDM_PROGRAM_STOPPED     /* given up: too many steps, or numbers that the solver does not bear */
+  IDM_PROGRAM_INFEASIBLE, /* no feasible x */
+  IDM_PROGRAM_UNBOUNDED,  /* the cost is unbounded below */
+  IDM_PROGRAM_STOPPED     /* interrupted, too many iterations, or numerical failure of the solver */
 } idm_program_end;
 
-/* How to begin; what is found is the same. */
+/* Initial method; the result is the same. */
 typedef enum idm_program_method {
-  IDM_PROGRAM_AUTOMATIC, /* the dual one */
-  IDM_PROGRAM_BARRIER    /* where almost every column has a row or two of its own */
+  IDM_PROGRAM_AUTOMATIC, /* dual simplex */
+  IDM_PROGRAM_BARRIER /* barrier, for programs in which almost every column has a row or two of its
+                         own */
 } idm_program_method;
 
-/* What was found. Its arrays belong to the program and hold until it is solved again. */
+/* Solution. Its arrays belong to the program and are valid until it is solved again. */
 typedef struct idm_program_solution {
   idm_program_end end;
   double objective;
-  /* How far from the optimum it can be, computed from A and the numbers below and not by the
-   * solver: the objective less that of the dual, and the largest violation of a row, a bound or a
-   * sign of the dual; each in units of the largest number that enters it, 1 at least. */
+  /* Certificate, computed from A and the solution independent of the solver: gap is the primal
+   * minus the dual objective, violation the largest violation of a row, a bound or a sign of the
+   * dual; each relative to the largest number involved, at least 1. */
   double gap;
   double violation;
   const double *x;    /* [column] */
-  const double *dual; /* [row]: prices, the rise of the objective a unit of the row's bound */
+  const double *dual; /* [row]: multipliers, the derivative of the objective with respect to the
+                         row's bound */
 } idm_program_solution;
 
-/* A program as it stands; borrowed until something is added to it. */
+/* View of a program; borrowed, valid until an entry or row is added. */
 typedef struct idm_program_view {
   size_t columns;
   size_t rows;
@@ -54,7 +56,8 @@ typedef struct idm_program_view {
   const double *value;
 } idm_program_view;
 
-/* So many columns of cost 0, each anywhere; no rows. */
+/* Create a program with `columns` columns of cost 0 without bounds, and no rows. IDM_SYSTEM if CLP
+ * is not installed. */
 idm_status idm_program_create(size_t columns, idm_program **ret_program, idm_error *opt_error);
 void idm_program_destroy(idm_program *program);
 size_t idm_program_columns(const idm_program *program);
@@ -62,43 +65,44 @@ size_t idm_program_rows(const idm_program *program);
 void idm_program_set_method(idm_program *program, idm_program_method method);
 void idm_program_set_cost(idm_program *program, size_t column, double cost);
 void idm_program_set_bounds(idm_program *program, size_t column, double low, double high);
-/* Bounds of a row that is there; either may be infinite. */
+/* Set the bounds of an existing row; either may be infinite. */
 void idm_program_set_row(idm_program *program, size_t row, double lower, double upper);
-/* Add an entry to the row that comes next; several of one column are summed. */
+/* Add an entry to the next row; entries of the same column are summed. */
 idm_status idm_program_add_entry(idm_program *program, size_t column, double value,
                                  idm_error *opt_error);
-/* Add that row. */
+/* Complete that row, with its bounds. */
 idm_status idm_program_add_row(idm_program *program, double lower, double upper,
                                idm_error *opt_error);
-/* Solve. After the first time rows may be added and bounds and costs changed: it goes on from where
- * it was. opt_interrupt is asked now and then; where it says so the end is IDM_PROGRAM_STOPPED. */
+/* Solve. Later, rows may be added and bounds and costs changed before the next call, which starts
+ * from the last basis. opt_interrupt is called regularly; if it returns true, solution->end is
+ * IDM_PROGRAM_STOPPED. */
 idm_status idm_program_solve(idm_program *program, idm_interrupt opt_interrupt, void *context,
                              idm_program_solution *solution, idm_error *opt_error);
-/* Of a program that was solved: hold every row and column that has a price at the bound that it
- * leans on. What is left are all optima and nothing else, for other costs to choose from. */
+/* After a solution: fix every row and column with a nonzero multiplier at its active bound. The
+ * remaining feasible set is the set of all optima, over which another cost can be minimised. */
 void idm_program_fix_optimal(idm_program *program);
 idm_program_view idm_program_get_view(const idm_program *program);
 
 /* === nearest ================================================================================ */
 
-/* The nearest point of a polyhedron. */
+/* Weighted projection onto a polyhedron. */
 
-/* What is near, and how near it came. */
+/* Weights, target point and result of a projection. */
 typedef struct idm_program_projection {
-  const double *weight; /* [column]: not negative */
+  const double *weight; /* [column]: non-negative */
   const double *target; /* [column] */
-  double effort;        /* numbers to go through until it is given up: 1e9 are a second or two */
-  double distance;      /* sum of weight (x - aim)^2, its square root */
-  /* How far from the optimum it can be: the largest of what rows and bounds are violated by, of how
-   * far a row with a price is from its bound, and of the slope that prices leave, each in units of
-   * the largest number that enters it, 1 at least (Karush, Kuhn and Tucker). */
+  double effort;        /* limit on operations: 1e9 are about one or two seconds */
+  double distance;      /* square root of sum of weight (x - target)^2 */
+  /* Residual of the Karush-Kuhn-Tucker conditions: the largest violation of a row or bound,
+   * distance of a row with a multiplier from its bound, and gradient of the Lagrangian, each
+   * relative to the largest number involved, at least 1. */
   double residual;
-  bool stopped; /* somebody asked for it */
+  bool stopped; /* interrupted */
 } idm_program_projection;
 
-/* Minimise sum_j weight_j (x_j - aim_j)^2 over the rows and bounds of a program; its costs play no
- * part. x[columns] is where to start, and then the answer: where several are as near, as columns of
- * weight 0 may be, one that is not far from the start. No solution is shown by a residual that
+/* Minimise sum_j weight_j (x_j - target_j)^2 subject to the rows and bounds of a program; its costs
+ * are ignored. x [columns] is the starting point and receives the solution; if it is not unique, as
+ * with weights 0, a solution close to the starting point. If there is no solution, the residual
  * stays large. */
 idm_status idm_program_project(const idm_program *program, idm_program_projection *nearest,
                                double *x, idm_interrupt opt_interrupt, void *context,

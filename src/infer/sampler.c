@@ -1,4 +1,4 @@
-/* Default settings, and what the samplers share. It knows none of them: see samplers.c. */
+/* Default settings and shared functions of the samplers; independent of any particular sampler. */
 #include "infer/sampler.h"
 
 #include <math.h>
@@ -78,9 +78,9 @@ void idm_statistics_transfer(idm_statistics *statistics, size_t count, idm_recor
 
 /* --- warm-up -------------------------------------------------------------------------------- */
 
-/* Stan's schedule (reference manual, "Automatic parameter tuning"): 75 iterations to find the bulk,
- * windows of 25, 50, 100, ..., the last as long as what is left, and 50 to settle the step size;
- * 15, 75 and 10 per cent of a shorter warm-up. */
+/* Stan's schedule (reference manual, "Automatic parameter tuning"): 75 iterations for the initial
+ * transient, windows of 25, 50, 100, ..., the last extended to the remaining length, and 50
+ * iterations for the final step size; 15, 75 and 10 per cent of a shorter warm-up. */
 idm_window idm_warmup_window(long iteration, long warmup)
 {
   const idm_window none = {false, false};
@@ -136,7 +136,7 @@ void idm_scatter_add(const idm_scatter *moments, const double *x)
   }
 }
 
-/* Weight of the guess, in draws. */
+/* Weight of the initial covariance, in draws. */
 static double guess_weight(size_t dimension)
 {
   return 5 + (double)dimension;

@@ -1,6 +1,6 @@
 /* "slice": univariate slice sampling with stepping out and shrinkage (Neal 2003, sections 4 and 5)
- * along the columns of the covariance's Cholesky factor: in the coordinates in which the target is
- * white, these are the axes. No step size to get wrong; several evaluations a step. */
+ * along the columns of the covariance's Cholesky factor, which are the axes of the whitened target.
+ * No step size to tune; several evaluations per step. See docs/method/inference.md, 4. */
 #include "infer/sampler.h"
 
 #include <math.h>
@@ -8,20 +8,20 @@
 
 #include "base/dense.h"
 
-/* A draw is one sweep over the directions; an interval is at most `max_steps` widths long. */
+/* A draw is one sweep over all directions; an interval has at most `max_steps` widths. */
 enum { default_thin = 1, max_steps = 100 };
-/* Width of a slice through a standard normal, about: 2 sqrt(2 E) on average over E exponential. */
+/* Approximate width of a slice through a standard normal: mean of 2 sqrt(2 E) for E exponential. */
 static const double first_width = 2.5;
 
 typedef struct slice {
   size_t dimension;
   double *log_density;
-  double *sweeps; /* since the directions last changed */
+  double *sweeps; /* sweeps since the last change of the directions */
   double *position;
   double *factor; /* [dimension][dimension]: its columns are the directions */
   double *width;  /* [dimension], in units of the directions */
   double *candidate;
-  double *next; /* [dimension][dimension]: a covariance being factored */
+  double *next; /* [dimension][dimension]: a covariance during factorisation */
   idm_scatter history;
 } slice;
 
@@ -64,7 +64,7 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
 
 /* --- one direction -------------------------------------------------------------------------- */
 
-/* The line through the position along one direction, and the slice of it. */
+/* Line through the position along one direction, and its slice. */
 typedef struct line {
   const slice *s;
   const idm_target *target;
@@ -73,7 +73,7 @@ typedef struct line {
   long *evaluations;
 } line;
 
-/* Evaluate the point `distance` along; it is left in candidate. */
+/* Evaluate the point at `distance` along the line; it is left in candidate. */
 static idm_status evaluate_along(const line *line_view, double distance, double *density,
                                  idm_error *opt_error)
 {
@@ -85,7 +85,8 @@ static idm_status evaluate_along(const line *line_view, double distance, double 
   return idm_target_evaluate(line_view->target, s->candidate, density, NULL, opt_error);
 }
 
-/* Push one end of the interval out by widths until it leaves the slice, at most `steps` times. */
+/* Stepping out: move one end of the interval by widths until it leaves the slice, at most `steps`
+ * times. */
 static idm_status step_out(const line *line_view, double width, long steps, double *end,
                            idm_error *opt_error)
 {
@@ -98,8 +99,8 @@ static idm_status step_out(const line *line_view, double width, long steps, doub
   return IDM_OK;
 }
 
-/* Draw from the interval until a point is in the slice, shrinking it to the points that are not
- * (Neal's figure 5); that point is left in candidate. */
+/* Shrinkage (Neal's figure 5): draw from the interval until a point is in the slice; rejected
+ * points become ends of the interval. The accepted point is left in candidate. */
 static idm_status shrink(const line *line_view, double left, double right, idm_random *random,
                          double *distance, double *density, idm_error *opt_error)
 {
@@ -108,7 +109,7 @@ static idm_status shrink(const line *line_view, double left, double right, idm_r
     const idm_status status = evaluate_along(line_view, *distance, density, opt_error);
     if (status != IDM_OK || *density > line_view->level) return status;
     *(*distance < 0 ? &left : &right) = *distance;
-    /* The position itself is in the slice; an interval this short is the position. */
+    /* The current position is in the slice; an interval this short contains only it. */
     if (!(right - left > 1e-300)) {
       *distance = 0;
       return evaluate_along(line_view, 0, density, opt_error);
@@ -116,7 +117,7 @@ static idm_status shrink(const line *line_view, double left, double right, idm_r
   }
 }
 
-/* Move along one direction; *distance tells how far, in its units. */
+/* Update one direction; *distance receives the move, in units of the direction. */
 static idm_status update_direction(const slice *s, const idm_target *target, size_t direction,
                                    idm_random *random, long *evaluations, double *distance,
                                    idm_error *opt_error)
@@ -125,7 +126,7 @@ static idm_status update_direction(const slice *s, const idm_target *target, siz
   const line line_view = {s, target, direction, *s->log_density + log(idm_random_uniform(random)),
                           evaluations};
   double left = -width * idm_random_uniform(random), right = left + width, density;
-  /* The steps allowed are split at random between the ends, or the step would not be reversible. */
+  /* The number of steps is divided at random between the two ends, as reversibility requires. */
   const long steps_left = (long)(max_steps * idm_random_uniform(random));
   idm_status status = step_out(&line_view, -width, steps_left, &left, opt_error);
   if (status == IDM_OK)
@@ -140,8 +141,8 @@ static idm_status update_direction(const slice *s, const idm_target *target, siz
 
 /* --- warm-up -------------------------------------------------------------------------------- */
 
-/* Two uniform points of an interval are a third of it apart on average, so three times the mean
- * move is the mean length of a slice: the width that needs the fewest evaluations. */
+/* The mean distance of two uniform points of an interval is a third of its length, so three times
+ * the mean move is the mean length of a slice: the width with the fewest evaluations. */
 static void adapt_width(const slice *s, size_t direction, double distance)
 {
   const double adapt_rate = pow(1 + *s->sweeps, -0.6);
@@ -149,7 +150,7 @@ static void adapt_width(const slice *s, size_t direction, double distance)
   s->width[direction] += adapt_rate * (length - s->width[direction]);
 }
 
-/* New directions from the window that ends; widths start over with them. */
+/* New directions from the window that ends; widths are reset. */
 static void refit(const slice *s, const idm_sampler_settings *settings)
 {
   const size_t n = s->dimension;
@@ -157,12 +158,12 @@ static void refit(const slice *s, const idm_sampler_settings *settings)
       idm_cholesky(n, s->next)) {
     memcpy(s->factor, s->next, n * n * sizeof(double));
     for (size_t i = 0; i < n; i++) s->width[i] = first_width;
-    *s->sweeps = 3; /* widths are nearly right already */
+    *s->sweeps = 3; /* widths are already nearly right */
   }
   idm_scatter_restart(&s->history);
 }
 
-/* --- the step ------------------------------------------------------------------------------- */
+/* --- the step -------------------------------------------------------------------------------- */
 
 static idm_status sweep(const slice *s, const idm_target *target, bool adapt, idm_random *random,
                         long *evaluations, idm_error *opt_error)
@@ -209,7 +210,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
 
 const idm_sampler idm_sampler_slice = {
     .name = "slice",
-    .summary = "slice sampling along directions fitted in warm-up; nothing to tune",
+    .summary = "slice sampling along directions fitted in warm-up; no tuning parameters",
     .gradient = false,
     .numbers = numbers,
     .start = start,

@@ -23,7 +23,7 @@
 
 /* === recovery =============================================================================== */
 
-/* What replications show: how well numbers are found again, and whether ranks are uniform. */
+/* Summaries of the replications: accuracy of recovery and uniformity of ranks. */
 
 size_t idm_calibration_done(const idm_calibration *c)
 {
@@ -92,13 +92,14 @@ double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, siz
 
 /* === calibrate ============================================================================== */
 
-/* Recovery and simulation-based calibration: fits to logs whose truth is known (Talts et al. 2018,
- * with the ranks of the log-likelihood of Modrak et al. 2023).
+/* Recovery and simulation-based calibration: fits to simulated logs whose true parameters are known
+ * (Talts et al. 2018, with the ranks of the log-likelihood of Modrak et al. 2023;
+ * `docs/method/verdict.md, 8`).
  *
  * Contents: settings · making · one replication · all of them */
 
 enum { max_extensions = 6 };
-/* Streams of a replication: its truth, and its fit's seed. */
+/* Base of the random streams of the replications' true parameters. */
 static const uint64_t truth_stream = (uint64_t)3 << 32;
 
 /* --- settings ------------------------------------------------------------------------------- */
@@ -113,15 +114,14 @@ const idm_key *idm_calibration_keys(void)
       {CALIBRATION_KEY(trajectories, "number", IDM_KEY_SIZE, 1, 1e9, "N",
                        "trajectories of each simulated log")},
       {CALIBRATION_KEY(steps, "steps", IDM_KEY_INT, 0, 1e9, "N",
-                       "most steps a trajectory (0: the horizon, or 1000)")},
-      {CALIBRATION_KEY(
-          pairs, "pairs", IDM_KEY_SIZE, 0, 1e6, "N",
-          "preferences between them, for an inverse planner that goes by these (0: as many as "
-          "trajectories)")},
+                       "largest number of steps per trajectory (0: the horizon, or 1000)")},
+      {CALIBRATION_KEY(pairs, "pairs", IDM_KEY_SIZE, 0, 1e6, "N",
+                       "preferences between them, for an inverse planner that uses preferences (0: "
+                       "as many as trajectories)")},
       {CALIBRATION_KEY(design, "design", IDM_KEY_TEXT, 0,
                        sizeof((idm_calibration_settings *)0)->design, "HASH",
                        "SHA-256 of the log whose design each simulated one has")},
-      /* A longer campaign begins as a shorter one does. */
+      /* Excluded from the fingerprint: a longer campaign continues a shorter one. */
       {CALIBRATION_KEY(replications, "replications", IDM_KEY_SIZE, 1, 1e6, "N", "simulated logs"),
        .place = true},
       {CALIBRATION_KEY(seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed")},
@@ -131,7 +131,7 @@ const idm_key *idm_calibration_keys(void)
           "inverse planner whose answer is a posterior: bayes, laplace, preference-bayes or "
           "distribution-matching-bayes")},
       {CALIBRATION_KEY(fit.chains, "chains", IDM_KEY_SIZE, 1, 1000, "N", "chains of each fit")},
-      /* The truth is ranked among IDM_RANKS of them. */
+      /* At least IDM_RANKS draws in total, among which the true value is ranked. */
       {CALIBRATION_KEY(fit.draws, "draws", IDM_KEY_LONG, 50, 1e9, "N",
                        "draws of each chain, before extensions")},
       {CALIBRATION_KEY(fit.warmup, "warmup", IDM_KEY_LONG, 0, 1e9, "N", "warm-up of each chain")},
@@ -167,7 +167,8 @@ void idm_calibration_destroy(idm_calibration *c)
   free(c);
 }
 
-/* Numbers of an item that are looked at: those of an opaque one have no names. */
+/* Numbers of an item that are compared with the truth; 0 for an opaque item, whose numbers have no
+ * names. */
 static size_t compared_numbers(const parameter *item)
 {
   return item->opaque ? 0 : item->simplex ? item->size : 1;
@@ -194,7 +195,7 @@ static idm_status name_quantities(idm_calibration *c, const idm_parameters *p, i
   return status;
 }
 
-/* Whether there are agents to draw, and intervals to look into. */
+/* Checks that the priors can be sampled and that the inverse planner returns a posterior. */
 static idm_status check_request(const idm_calibration_settings *settings,
                                 const idm_parameters *parameters, idm_error *opt_error)
 {
@@ -205,20 +206,20 @@ static idm_status check_request(const idm_calibration_settings *settings,
                     settings->inverse);
   if (inverse->answer != IDM_POSTERIOR)
     return idm_fail(opt_error, IDM_USAGE,
-                    "the answer of the inverse planner '%s' is a point; expected one whose answer "
-                    "is a posterior, which the truth can be looked for in",
+                    "the inverse planner '%s' returns a point estimate; expected one that returns "
+                    "a posterior, in which the true value can be ranked",
                     settings->inverse);
   if (inverse->columns)
     return idm_fail(opt_error, IDM_USAGE,
-                    "the inverse planner '%s' needs evidence that no simulation makes",
+                    "the inverse planner '%s' needs evidence that simulations do not contain",
                     settings->inverse);
   if (settings->pairs && !inverse->preferences)
     return idm_fail(opt_error, IDM_USAGE,
-                    "--pairs says nothing to '%s', which reads no preferences", settings->inverse);
+                    "--pairs has no effect with '%s', which uses no preferences",
+                    settings->inverse);
   if (!idm_parameters_proper(parameters))
     return idm_fail(opt_error, IDM_INPUT,
-                    "a prior is flat: there is nothing to draw from; give every free block a "
-                    "proper prior");
+                    "a prior is flat and cannot be sampled; give every free block a proper prior");
   return IDM_OK;
 }
 
@@ -269,7 +270,7 @@ idm_status idm_calibration_create(const idm_problem *problem,
 
 /* --- one replication ------------------------------------------------------------------------ */
 
-/* What a replication works with. */
+/* State of one replication. */
 typedef struct replication {
   const idm_calibration *c;
   idm_parameters *parameters;
@@ -286,8 +287,8 @@ static void close_replication(replication *r)
   free(r->truth);
 }
 
-/* Draw a truth that can be planned for: the posterior is confined to those too. Where there is no
- * workspace nobody plans for it. */
+/* Draws true parameters that can be planned for; the posterior is restricted to those too. Without
+ * a workspace no plan is computed and the first draw is accepted. */
 static idm_status draw_truth(const replication *r, idm_workspace *opt_workspace, idm_random *random,
                              idm_error *opt_error)
 {
@@ -297,16 +298,18 @@ static idm_status draw_truth(const replication *r, idm_workspace *opt_workspace,
     idm_parameters_draw(r->parameters, random, r->truth);
     idm_parameters_set(r->parameters, r->truth, r->theta);
     if (!opt_workspace) return IDM_OK;
-    status = idm_parameters_degenerate(r->parameters, r->theta)
-                 ? idm_fail(opt_error, IDM_NUMERICAL,
-                            "the prior draws multipliers too small beside the utilities")
-                 : idm_plan(r->theta, NULL, opt_workspace, NULL, opt_error);
+    status =
+        idm_parameters_degenerate(r->parameters, r->theta)
+            ? idm_fail(opt_error, IDM_NUMERICAL,
+                       "the prior draws multipliers that are too small relative to the utilities")
+            : idm_plan(r->theta, NULL, opt_workspace, NULL, opt_error);
     if (status != IDM_INPUT && status != IDM_NUMERICAL) break;
   }
   return status;
 }
 
-/* Preferences of the truth between trajectories of the problem's own agent. */
+/* Simulates preferences, at the true parameters, between trajectories of the problem's own agent.
+ */
 static idm_status simulate_preferences(const replication *r, idm_random *random,
                                        idm_error *opt_error)
 {
@@ -316,7 +319,7 @@ static idm_status simulate_preferences(const replication *r, idm_random *random,
                                   r->data, opt_error);
 }
 
-/* Draw a truth, and a log of it. */
+/* Draws true parameters and simulates a log. */
 static idm_status simulate_log(replication *r, size_t index, idm_error *opt_error)
 {
   const idm_problem *problem = r->c->problem;
@@ -343,7 +346,8 @@ static idm_status simulate_log(replication *r, size_t index, idm_error *opt_erro
   return status;
 }
 
-/* Fit, and again twice as long while the diagnostics are poor. */
+/* Fits the log; doubles warm-up and draws while the diagnostics fail, at most max_extensions times.
+ */
 static idm_status fit_log(const replication *r, size_t index, idm_posterior **ret_posterior,
                           double *rhat, idm_error *opt_error)
 {
@@ -374,11 +378,11 @@ static idm_status fit_log(const replication *r, size_t index, idm_posterior **re
   }
 }
 
-/* How likely the evidence is at numbers. */
+/* Log-likelihood of the evidence as a function of the free numbers. */
 typedef struct likelihood {
   const replication *r;
   idm_prefix_tree *tree;
-  idm_matching *matching; /* NULL: the evidence are preferences */
+  idm_matching *matching; /* NULL: the evidence is preferences */
 } likelihood;
 
 static void close_likelihood(likelihood *l)
@@ -407,7 +411,7 @@ static idm_status evaluate_likelihood(const likelihood *l, const double *y, doub
                                         value, opt_error);
 }
 
-/* The log-likelihoods of the truth and of the draws it is ranked among. */
+/* Log-likelihoods of the true parameters and of the draws among which they are ranked. */
 static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
                                   idm_recovery *recovery, idm_error *opt_error)
 {
@@ -432,7 +436,7 @@ static idm_status rank_likelihood(const replication *r, const idm_posterior *p,
   return status;
 }
 
-/* Number k of an item in the coordinate of its prior, at every draw into x. */
+/* Number k of an item in the coordinate of its prior, at every draw, into x. */
 static void take_draws(const idm_posterior *p, const parameter *item, size_t k, double *x)
 {
   const size_t all = p->chains * p->draws;
@@ -442,7 +446,7 @@ static void take_draws(const idm_posterior *p, const parameter *item, size_t k, 
                                          p->unconstrained[item->first * all + i], NULL, NULL, NULL);
 }
 
-/* Where the truth lies among the draws of one number. */
+/* Rank of the true value among the draws of one number, and their summary. */
 static idm_status compare_number(const idm_posterior *p, double truth, const double *x,
                                  idm_recovery *recovery, idm_error *opt_error)
 {
@@ -455,8 +459,8 @@ static idm_status compare_number(const idm_posterior *p, double truth, const dou
   return IDM_OK;
 }
 
-/* The same of all of them, in the coordinate of the prior, where means exist and the truths were
- * drawn. */
+/* The same for all numbers, in the coordinate of the prior, in which means exist and the true
+ * values were drawn. */
 static idm_status compare(const replication *r, const idm_posterior *p, idm_recovery *recovery,
                           idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* The table of checks, and results of its rows. */
+/* Table of checks, and operations on their results. */
 #include "invert/check.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ bool idm_check_passes(idm_check_id id, double value)
   return isnan(row->threshold) || (row->below ? value >= row->threshold : value <= row->threshold);
 }
 
-/* Of two values of a row the one further beyond its threshold; NaN is none. */
+/* The value further beyond the threshold of a row; a NaN is ignored. */
 static double worse(const idm_check *row, double a, double b)
 {
   if (isnan(a) || isnan(b)) return isnan(a) ? b : a;
@@ -94,7 +94,7 @@ static bool is_omitted(const idm_check_result *result)
   return strncmp(result->why, omitted_prefix, sizeof omitted_prefix - 1) == 0;
 }
 
-/* A row that was left out of a part of the answer stays so, whatever other parts give. */
+/* A row that was left out of one part of the answer stays left out, whatever other parts record. */
 void idm_check_record(idm_checks *checks, idm_check_id id, idm_check_outcome outcome, double value)
 {
   idm_check_result *result = &checks->of[id];
@@ -209,15 +209,16 @@ void idm_checks_skip_log(idm_checks *checks, const char *why)
       idm_check_skip(checks, (idm_check_id)id, "%s", why);
 }
 
-/* Of two reasons why a check was not run, a time limit and then the alphabet decide. */
+/* Of two reasons why a check was not run, a time limit has priority; ties are broken
+ * alphabetically. */
 static bool has_priority(const idm_check_result *a, const idm_check_result *b)
 {
   if (is_omitted(a) != is_omitted(b)) return is_omitted(a);
   return strcmp(a->why, b->why) < 0;
 }
 
-/* The threshold goes with the value; between equal values the lower one is kept. Of reasons the one
- * that comes first in the alphabet is kept, whichever was there before. */
+/* The threshold belongs to the value; of equal values the one with the lower threshold is kept. Of
+ * reasons the alphabetically first is kept, so that the order of merging does not matter. */
 static void merge_result(idm_checks *checks, idm_check_id id, const idm_check_result *source)
 {
   idm_check_result *target = &checks->of[id];

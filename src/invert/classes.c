@@ -1,4 +1,5 @@
-/* Classes of inverse decision models. */
+/* Classes of inverse decision models: the paper's table as planners, inverse planners and free
+ * blocks. */
 #include "invert/classes.h"
 
 #include <stdio.h>
@@ -13,15 +14,15 @@ static const idm_class classes[] = {
      .inverse = "map",
      .free = "weights",
      .partial = true,
-     .question = "which action do they take, given what they can know?",
-     .open = "why they do it: a rule has no purpose"},
+     .question = "which action is taken, given the observations?",
+     .open = "the reasons: a rule has no utility"},
     {.name = "subj-bc-il",
      .row = "Subj. BC-IL",
      .planner = "prototype",
      .inverse = "map",
      .free = "prototypes, sharpness, transition, emission",
      .partial = true,
-     .question = "what do they believe, and where do their beliefs part?",
+     .question = "what are the subjective beliefs, and at which of them does the action change?",
      .open = "beliefs that differ and lead to the same actions"},
     {.name = "det-dm-il",
      .row = "Det. DM-IL",
@@ -30,43 +31,44 @@ static const idm_class classes[] = {
      .free = "weights",
      .deterministic = true,
      .divergence = IDM_DIVERGENCE_JS,
-     .question = "which one action a state visits states and actions as often as they do?",
-     .open = "why they do it"},
+     .question = "which deterministic policy is nearest to the demonstrator's occupancy?",
+     .open = "the utility"},
     {.name = "stoc-dm-il",
      .row = "Stoc. DM-IL",
      .planner = "decision-rule",
      .inverse = "distribution-matching",
      .free = "weights",
-     .question = "which policy visits states and actions as often as they do?",
-     .open = "why they do it"},
+     .question = "which stochastic policy is nearest to the demonstrator's occupancy?",
+     .open = "the utility"},
     {.name = "det-irl",
      .row = "Det. IRL",
      .planner = "deterministic-optimal",
      .inverse = "maximum-margin",
      .free = "utility",
-     .question = "what do they want, if what they do is best by far?",
+     .question = "which utility gives the demonstrated actions the largest margin?",
      .open = "shaping, scale and shift of the utility"},
     {.name = "stoc-irl",
      .row = "Stoc. IRL",
      .planner = "boltzmann-exploratory",
      .inverse = "bayes",
      .free = "utility",
-     .question = "what do they want, if better actions are likelier?",
-     .open = "shaping of the utility, but for the prior"},
+     .question = "which utility explains the choices, if better actions are more probable?",
+     .open = "shaping of the utility, except by the prior"},
     {.name = "subj-irl",
      .row = "Subj. IRL",
      .planner = "boltzmann-exploratory",
      .inverse = "bayes",
      .free = "utility, transition",
-     .question = "what do they want, and where do they think that actions lead?",
-     .open = "what wants and beliefs explain alike"},
+     .question = "which utility and which subjective transitions explain the choices?",
+     .open = "combinations of utility and beliefs that explain the choices equally well"},
     {.name = "rs-irl",
      .row = "RS-IRL",
      .planner = "cvar-robust",
      .inverse = "maximum-margin",
      .free = "utility, risk_level",
      .fixed = "alpha, eta",
-     .question = "what do they want, and how much do they fear the worst model?",
+     .question =
+         "which utility and which risk level give the demonstrated actions the largest margin?",
      .open = "shaping and scale of the utility"},
     {.name = "det-po-irl",
      .row = "Det. PO-IRL",
@@ -74,16 +76,17 @@ static const idm_class classes[] = {
      .inverse = "maximum-margin",
      .free = "utility",
      .partial = true,
-     .question = "what do they want, if what they do at their beliefs is best by far?",
-     .open = "shaping, scale and shift of the utility, and what they would do at other beliefs"},
+     .question = "which utility gives the actions at the agent's beliefs the largest margin?",
+     .open = "shaping, scale and shift of the utility, and actions at other beliefs"},
     {.name = "stoc-po-irl",
      .row = "Stoc. PO-IRL",
      .planner = "boltzmann-exploratory",
      .inverse = "bayes",
      .free = "utility",
      .partial = true,
-     .question = "what do they want, if better actions at their beliefs are likelier?",
-     .open = "directions of the utility that no belief tells apart, but for the prior"},
+     .question = "which utility explains the choices at the agent's beliefs, if better actions are "
+                 "more probable?",
+     .open = "directions of the utility that no belief identifies, except by the prior"},
     {.name = "subj-po-irl",
      .row = "Subj. PO-IRL",
      .planner = "boltzmann-exploratory",
@@ -92,30 +95,32 @@ static const idm_class classes[] = {
      .partial = true,
      .draws = 100,
      .depth = 5,
-     .question = "what do they want, and how do they think that the world works?",
-     .open = "what wants and beliefs explain alike"},
+     .question = "which utility and which subjective dynamics explain the choices?",
+     .open = "combinations of utility and beliefs that explain the choices equally well"},
     {.name = "me-irl",
      .row = "ME-IRL",
      .planner = "maximum-entropy",
      .inverse = "regularised-margin",
      .free = "utility",
-     .question = "what do they want, if decisions have a price in nats?",
+     .question = "which utility explains the choices, if decisions have a cost in nats?",
      .open = "shaping and shift of the utility"},
     {.name = "subj-me-irl",
      .row = "Subj. ME-IRL",
      .planner = "maximum-entropy",
      .inverse = "bayes",
      .free = "utility, transition",
-     .question = "what do they want and believe, if decisions have a price in nats?",
-     .open = "what wants and beliefs explain alike"},
+     .question = "which utility and which subjective transitions explain the choices, if decisions "
+                 "have a cost in nats?",
+     .open = "combinations of utility and beliefs that explain the choices equally well"},
     {.name = "ibrc",
      .row = "Inverse Bounded Rational Control",
      .planner = "bounded-rational",
      .inverse = "bayes",
      .free = "alpha, beta, eta",
      .partial = true,
-     .question = "how flexible, optimistic and adaptive are they, given what they want?",
-     .open = "the utility, which is given; what the three explain alike"},
+     .question = "how flexible, optimistic and adaptive is the agent, given its utility?",
+     .open = "the utility, which is given; combinations of the three that explain the choices "
+             "equally well"},
 };
 
 enum { CLASS_COUNT = sizeof classes / sizeof classes[0] };
@@ -134,7 +139,7 @@ const idm_class *idm_class_find(const char *name)
 
 /* --- ticks ---------------------------------------------------------------------------------- */
 
-/* The word of a list at *at, which moves behind it; its length, 0 at the end. */
+/* Next word of the list at *at, which advances past it; returns its length, 0 at the end. */
 static size_t next_word(const char **at, const char **ret_word)
 {
   *ret_word = *at + strspn(*at, ", ");
@@ -157,14 +162,15 @@ bool idm_class_list_contains(const char *opt_list, const char *block)
   return false;
 }
 
-/* Whether the class's behaviour depends on a block: its planner reads it, and it is not held. */
+/* true if the behaviour of the class depends on a block: its planner reads the block, and the class
+ * does not fix it. */
 static bool depends(const idm_class *model_class, idm_block_id id)
 {
   return idm_planner_reads(idm_planner_find(model_class->planner), id) &&
          !idm_class_list_contains(model_class->fixed, idm_block_name(id));
 }
 
-/* Whether it plans, and for several models of the world. */
+/* true if the class plans, and under several models of the environment. */
 static bool has_model_uncertainty(const idm_class *model_class)
 {
   return depends(model_class, IDM_UTILITY) && depends(model_class, IDM_MODEL_PRIOR);
@@ -182,7 +188,7 @@ bool idm_class_has_property(const idm_class *model_class, idm_class_property tic
   switch (tick) {
   case IDM_PROPERTY_CONTROLLABLE:
     return idm_planner_find(model_class->planner) !=
-           NULL; /* whoever acts, acts in an environment */
+           NULL; /* every planner acts in an environment */
   case IDM_PROPERTY_OBSERVABLE:
     return model_class->partial;
   case IDM_PROPERTY_PURPOSEFUL:

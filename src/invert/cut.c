@@ -1,4 +1,4 @@
-/* Fits that carry the uncertainty of learnt dynamics.
+/* Fits under each of several draws of learnt dynamics, pooled to carry their uncertainty.
  *
  * Contents: draws as posteriors · pooling · fitting */
 #include "idm/cut.h"
@@ -16,7 +16,7 @@
 #include "invert/fork.h"
 #include "invert/posterior.h"
 
-/* What draws of dynamics are said to be made by. */
+/* Inverse planner named in posteriors that contain draws of dynamics. */
 static const char learnt[] = "learn";
 
 /* --- draws as posteriors -------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ idm_status idm_dynamics_posterior(const idm_dynamics_draws *draws,
   return status;
 }
 
-/* Places of the posterior's quantities among all that could be learnt. */
+/* Indices of the posterior's quantities among all learnable probabilities. */
 static idm_status find_places(const idm_posterior *p, const idm_problem *problem,
                               idm_dynamics_draws *draws, idm_error *opt_error)
 {
@@ -78,7 +78,7 @@ static idm_status find_places(const idm_posterior *p, const idm_problem *problem
     while (k < names.count && strcmp(names.name[k], p->quantity.name[i]) != 0) k++;
     if (k == names.count)
       status = idm_fail(opt_error, IDM_INPUT,
-                        "the run's '%.80s' is no probability of its problem; expected a run of "
+                        "the run's '%.80s' is not a probability of its problem; expected a run of "
                         "`idm learn --draws`",
                         p->quantity.name[i]);
     else
@@ -102,7 +102,7 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
   const size_t count = posterior->chains * posterior->draws;
   if (strcmp(posterior->inverse, learnt) != 0)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the run holds no draws of dynamics; expected one of `idm learn --draws`");
+                    "the run contains no draws of dynamics; expected one of `idm learn --draws`");
   draws->place = idm_new(draws->numbers, sizeof *draws->place);
   draws->value = idm_duplicate(posterior->value, idm_times(draws->numbers, count), sizeof(double));
   draws->log_likelihood = idm_new(count, sizeof *draws->log_likelihood);
@@ -118,7 +118,8 @@ idm_status idm_posterior_dynamics(const idm_posterior *posterior, const idm_prob
 
 /* --- pooling -------------------------------------------------------------------------------- */
 
-/* An answer like one of them, with room for all and no draws yet. */
+/* A posterior shaped like `template_posterior`, with room for the draws of `count` fits, whose
+ * draws are not yet filled in. */
 static idm_status allocate_pool(const idm_posterior *template_posterior, size_t count,
                                 idm_posterior **ret_pool, idm_error *opt_error)
 {
@@ -164,7 +165,8 @@ static idm_status allocate_pool(const idm_posterior *template_posterior, size_t 
              : status;
 }
 
-/* Draws of one fit there or back: `p` is the fit (k = 0), or a pool that has it in place k. */
+/* Transfers the draws of one fit to or from a record: `p` is the fit itself (k = 0), or a pool with
+ * the fit at position k. */
 static void pass_draws(const idm_posterior *template_posterior, size_t k, idm_posterior *p,
                        idm_record *r)
 {
@@ -177,7 +179,7 @@ static void pass_draws(const idm_posterior *template_posterior, size_t k, idm_po
   idm_statistics_transfer(p->statistics + k * fit_draws, fit_draws, r);
 }
 
-/* The draws of all fits, from the journal. */
+/* Fills a pool with the draws of all fits, from the journal. */
 static idm_status pool_draws(idm_journal *journal, const idm_posterior *template_posterior,
                              size_t count, const idm_fit_monitor *opt_monitor,
                              idm_posterior **ret_pool, idm_error *opt_error)
@@ -192,7 +194,7 @@ static idm_status pool_draws(idm_journal *journal, const idm_posterior *template
   return opt_monitor ? idm_record_name_file(opt_monitor, status, opt_error) : status;
 }
 
-/* The draw of the dynamics under which the decisions have the highest mean density. */
+/* Index of the draw of the dynamics under which the decisions have the highest mean log density. */
 static size_t find_best_cut(const idm_posterior *p)
 {
   const size_t cut_draws = p->chains / p->cuts * p->draws;
@@ -208,12 +210,13 @@ static size_t find_best_cut(const idm_posterior *p)
   return best;
 }
 
-/* The dynamics of every fit, with the likeliest for one policy: decisions do not inform them, so
- * that their mean need not describe any. `moved` is a problem to put them into. */
+/* Stores the dynamics of every fit, and as central dynamics those of the best one: decisions do not
+ * inform the dynamics, so the mean of the draws need not describe any of them. `modified` is a
+ * problem whose dynamics are overwritten. */
 static idm_status keep_dynamics(const idm_cut_draws *cut, idm_problem *modified,
                                 idm_posterior *pool, idm_error *opt_error)
 {
-  assert(pool); /* there is one where all fits were pooled */
+  assert(pool); /* pooling succeeded */
   const size_t best = find_best_cut(pool);
   idm_status status = IDM_OK;
   for (size_t k = 0; k < cut->count && status == IDM_OK; k++) {
@@ -234,7 +237,7 @@ static idm_status keep_dynamics(const idm_cut_draws *cut, idm_problem *modified,
 
 /* --- fitting -------------------------------------------------------------------------------- */
 
-/* One fit among several, under way. The first member is what idm_journal_save needs. */
+/* State of one fit among several. `work` must be the first member, for idm_journal_save. */
 typedef struct fit_progress {
   idm_journal_step work;
   const idm_fit_monitor *watch;
@@ -256,7 +259,8 @@ static bool watch(void *context, const idm_progress_state *work)
   const idm_progress_state all = {.done = ((double)s->work.step + work->done) / (double)s->fits,
                                   .content = s,
                                   .describe = describe,
-                                  /* A checkpoint without what the fit has done would lose it. */
+                                  /* A checkpoint without the state of the current fit would lose
+                                   * that state. */
                                   .save = work->save ? idm_journal_save : NULL};
   return s->watch->progress(s->watch->context, &all);
 }
@@ -289,7 +293,7 @@ idm_status idm_cut_apply(const idm_cut_draws *cut, size_t k, idm_problem *proble
   const size_t all = draws->chains * draws->draws;
   if (!cut->count || cut->count > all || k >= cut->count)
     return idm_fail(opt_error, IDM_INPUT,
-                    "%zu draws of the dynamics are asked for; the run has %zu", cut->count, all);
+                    "%zu draws of the dynamics are requested; the run has %zu", cut->count, all);
   const size_t at = (2 * k + 1) * all / (2 * cut->count);
   idm_dynamics *dynamics;
   idm_status status =
@@ -310,7 +314,7 @@ idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const i
   idm_require(problem, data, inverse, settings, cut, ret_posterior);
   *ret_posterior = NULL;
   idm_fit_settings own = *settings;
-  own.keep = IDM_KEEP_NOTHING; /* likelihoods are under dynamics that differ */
+  own.keep = IDM_KEEP_NOTHING; /* likelihoods under different dynamics cannot be pooled */
   idm_problem *modified = NULL;
   idm_posterior *last = NULL;
   fit_progress s = {.watch = opt_monitor, .fits = cut->count};
@@ -320,7 +324,7 @@ idm_status idm_cut_fit(const idm_problem *problem, const idm_data *data, const i
   for (size_t k = 0; status == IDM_OK && (k == 0 || k < cut->count); k++) {
     s.work.step = k;
     status = idm_cut_apply(cut, k, modified, opt_error);
-    /* The last is fitted, or goes on: the pool is like it. */
+    /* The last fit is always run or resumed: the pool takes its shape from it. */
     if (status != IDM_OK || (k + 1 < cut->count && idm_journal_get(s.work.journal, k, &r)))
       continue;
     idm_posterior_destroy(last);

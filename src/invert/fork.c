@@ -1,4 +1,4 @@
-/* Problems that differ from another by dynamics, numbers or the lattice.
+/* Copies of problems with their own dynamics and parameters, and resolutions of finer lattices.
  *
  * Contents: fork · finer */
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 /* === fork =================================================================================== */
 
-/* A problem with a parameter and dynamics of its own: see the header. */
+/* Clones own their setting's dynamics and their theta. */
 
 void idm_clone_destroy(idm_problem *clone)
 {
@@ -58,11 +58,12 @@ idm_status idm_problem_clone(const idm_problem *problem, idm_problem **ret_clone
 
 /* === finer ================================================================================== */
 
-/* Lattices to compare with. */
+/* Finer lattices for comparisons. */
 
-/* Points of a lattice beyond which a comparison costs more than it tells. */
+/* Largest number of lattice points of a comparison; more would cost more than the comparison is
+ * useful for. */
 enum { max_points = 300000 };
-/* Of the machine's memory, what comparisons may take. */
+/* Share of physical memory that comparisons may use. */
 static const double memory_share = 0.4;
 
 bool idm_lattice_is_used(const idm_problem *problem, const idm_workspace *workspace)

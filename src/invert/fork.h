@@ -1,4 +1,4 @@
-/* Problems that differ from another by dynamics, numbers or the lattice.
+/* Copies of problems with their own dynamics and parameters, and resolutions of finer lattices.
  *
  * Contents: fork · finer */
 #ifndef IDM_INVERT_FORK_H
@@ -9,29 +9,29 @@
 
 /* === fork =================================================================================== */
 
-/* A problem like another but for a parameter and dynamics of its own: all else is borrowed. */
+/* A clone of a problem with its own theta and dynamics; all other parts are borrowed. */
 
-/* NULL where it fails. */
+/* *ret_clone is NULL on failure. */
 idm_status idm_problem_clone(const idm_problem *problem, idm_problem **ret_clone,
                              idm_error *opt_error);
 void idm_clone_destroy(idm_problem *clone);
 
 /* === finer ================================================================================== */
 
-/* Lattices to compare with. */
+/* Finer lattices for comparisons. */
 
-/* Whether a lattice stands between the planner and its beliefs: not where it has none, nor where
- * the state is seen. */
+/* true if the planner approximates beliefs by a lattice: false if it has none or the state is
+ * observed. */
 bool idm_lattice_is_used(const idm_problem *problem, const idm_workspace *workspace);
-/* The resolution that a problem is planned at. */
+/* Resolution that a problem is planned at. */
 int idm_lattice_resolution(const idm_problem *problem);
-/* The finest lattice up to about twice as fine that so many workspaces can have at once; 0
- * where none that is a quarter finer fits. */
+/* Resolution of the finest lattice, up to twice `resolution`, that fits in memory for `workspaces`
+ * workspaces at once; 0 if none fits that is at least a quarter finer. */
 int idm_lattice_finer(const idm_problem *problem, const idm_workspace *workspace, int resolution,
                       size_t workspaces);
-/* What a change from one lattice to a finer one is multiplied by to stand for doubling: linear
- * interpolation errs by 1/r where a value bends or jumps, by 1/r^2 elsewhere, and less than a
- * doubling shows less of the first. */
+/* Factor that extrapolates the change from one lattice to a finer one to a doubling of the
+ * resolution. Linear interpolation has an error of order 1/r where the value function has a kink or
+ * jump and 1/r^2 elsewhere; a step smaller than a doubling shows less of the error of order 1/r. */
 double idm_lattice_doubling_factor(int resolution, int finer);
 
 #endif

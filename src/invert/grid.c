@@ -1,4 +1,4 @@
-/* Tables of log-likelihoods that replace planning.
+/* Tables of log-likelihoods that replace planning, by polynomial interpolation on a regular grid.
  *
  * Contents: grid · table */
 #include <assert.h>
@@ -15,26 +15,27 @@
 
 /* === grid =================================================================================== */
 
-/* A grid of log-likelihoods: see the header. */
+/* Grid of log-likelihoods. */
 
-/* Points an axis, by dimension; points of a stencil, one more than the
- * degree, and those of them before the interval. */
+/* Points per axis, by dimension; points of a stencil (degree plus one), and how many of them lie
+ * before the interval. */
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 36, 16};
 enum { stencil = 6, stencil_before = 2 };
-/* Numbers altogether: 512 MiB. */
+/* Largest number of stored numbers: 512 MiB. */
 static const size_t max_numbers = (size_t)1 << 27;
-/* Below its best a cell's value is held: nobody goes there, and polynomials need not follow. */
+/* Values of a cell are clamped this far (nats) below its best: such points have no posterior mass,
+ * and steep tails would make the polynomials oscillate. */
 static const double max_drop = 300;
 
 struct idm_grid {
   size_t dimension;
-  size_t axis;   /* points an axis */
-  size_t points; /* altogether; the last coordinate runs fastest */
+  size_t axis;   /* points per axis */
+  size_t points; /* total; the last coordinate varies fastest */
   size_t cells;
   double low[IDM_GRID_DIMENSIONS];
   double step[IDM_GRID_DIMENSIONS];
   double *base; /* [cell] */
-  float *value; /* [cell][point], less the base */
+  float *value; /* [cell][point], minus the base */
 };
 
 void idm_grid_destroy(idm_grid *grid)
@@ -49,7 +50,7 @@ typedef struct fill_job {
   idm_grid *grid;
   const idm_grid_source *source;
   atomic_bool stop;
-  pthread_mutex_t mutex; /* of status and error */
+  pthread_mutex_t mutex; /* guards status and error */
   idm_status status;
   idm_error error;
 } fill_job;
@@ -102,7 +103,7 @@ static void clamp_values(idm_grid *g)
   }
 }
 
-/* Points an axis that memory allows; 0: none worth having. */
+/* Points per axis within the memory limit; 0 if too few for the stencil. */
 static size_t axis_length(const idm_grid_source *source)
 {
   if (!source->dimension || source->dimension > IDM_GRID_DIMENSIONS) return 0;
@@ -170,7 +171,7 @@ idm_status idm_grid_create(const idm_grid_source *source, int threads, idm_grid 
   return IDM_OK;
 }
 
-/* What a record holds of a grid whose shape is there. */
+/* Transfers the contents of an allocated grid to or from a record. */
 static void pass(idm_grid *g, idm_record *record)
 {
   idm_record_transfer(record, g->low, sizeof g->low);
@@ -181,7 +182,7 @@ static void pass(idm_grid *g, idm_record *record)
 
 void idm_grid_write(const idm_grid *grid, idm_record *record)
 {
-  idm_grid copy = *grid; /* what is passed is only read */
+  idm_grid copy = *grid; /* writing does not modify what is transferred */
   uint64_t axis = grid->axis;
   idm_record_transfer(record, &axis, sizeof axis);
   pass(&copy, record);
@@ -204,7 +205,7 @@ idm_grid *idm_grid_read(size_t dimension, size_t cells, idm_record *record)
   return NULL;
 }
 
-/* Weights of the stencil's values at position x among them (Lagrange). */
+/* Lagrange weights of the stencil's values at position x within the stencil. */
 static void lagrange_weights(double x, double weight[stencil])
 {
   static const double scale[stencil] = {-1.0 / 120, 1.0 / 24,  -1.0 / 12,
@@ -221,10 +222,10 @@ static void lagrange_weights(double x, double weight[stencil])
   }
 }
 
-/* Where x stands: the stencil, and the cell within it. */
+/* Position of x: its stencil, and the cell within the stencil. */
 typedef struct stencil_position {
-  size_t at[IDM_GRID_DIMENSIONS];   /* first point of the stencil, by axis */
-  size_t left[IDM_GRID_DIMENSIONS]; /* of the cell, from there */
+  size_t at[IDM_GRID_DIMENSIONS];   /* first point of the stencil, per axis */
+  size_t left[IDM_GRID_DIMENSIONS]; /* left corner of the cell, relative to `at` */
   double weight[IDM_GRID_DIMENSIONS][stencil];
 } stencil_position;
 
@@ -243,7 +244,7 @@ static stencil_position locate_stencil(const idm_grid *g, const double *x)
   return p;
 }
 
-/* How far along an axis is in the array. */
+/* Distance in the array between neighbours along an axis. */
 static size_t stride(const idm_grid *g, size_t axis)
 {
   size_t stride = 1;
@@ -251,9 +252,9 @@ static size_t stride(const idm_grid *g, size_t axis)
   return stride;
 }
 
-/* Hold a value between those at the corners of its cell, and as much beyond as the gentlest
- * curvature there bends a parabola: beside a cliff polynomials swing, and would invent places that
- * are better than any. */
+/* Limits the interpolated value to the range of the corners of its cell, extended by the overshoot
+ * of a parabola with the smallest curvature there. Near a steep drop polynomials oscillate and
+ * would produce spurious maxima. */
 static double limit_overshoot(const idm_grid *g, const stencil_position *p, const float *value,
                               double interpolated)
 {
@@ -284,7 +285,7 @@ static double limit_overshoot(const idm_grid *g, const stencil_position *p, cons
   return fmin(fmax(interpolated, low - margin), high + margin);
 }
 
-/* The values of the stencil, weighted along every axis. */
+/* Values of the stencil, weighted along every axis. */
 static double interpolate(const idm_grid *g, const stencil_position *p, const float *value,
                           const double *const weight[IDM_GRID_DIMENSIONS])
 {
@@ -314,7 +315,7 @@ double idm_grid_at(const idm_grid *g, size_t cell, const double *x)
   return g->base[cell] + limit_overshoot(g, &p, value, interpolate(g, &p, value, weight));
 }
 
-/* Slopes of the weights of the stencil's values at position x among them. */
+/* Derivatives of the Lagrange weights at position x within the stencil. */
 static void lagrange_derivatives(double x, double gradient[stencil])
 {
   for (int k = 0; k < stencil; k++) {
@@ -355,7 +356,7 @@ void idm_grid_clamp(const idm_grid *g, const double *x, double *nearest)
 
 /* === table ================================================================================== */
 
-/* A table of log-likelihoods around a mode: see the header. */
+/* Table of log-likelihoods around a mode. */
 
 void idm_table_destroy(idm_likelihood_table *table)
 {

@@ -1,4 +1,5 @@
-/* Imitation: see the header. */
+/* Imitation: minimises the mean KL divergence between a teacher's and a student's policies over
+ * states by L-BFGS. */
 #include "idm/imitate.h"
 
 #include <math.h>
@@ -11,10 +12,10 @@
 
 /* --- one problem ---------------------------------------------------------------------------- */
 
-/* What there is to learn of a problem, and whoever learns it. */
+/* The teacher's policy in one problem, and the student's workspace. */
 typedef struct imitation_problem {
-  double *teacher_policy; /* [state][action]: the teacher's policy */
-  double *scratch;        /* [state + action + action + action * model]: scratch */
+  double *teacher_policy; /* [state][action] */
+  double *scratch;        /* [state + action + action + action * model] */
   double constant;        /* sum over states of the teacher's -entropy */
   idm_theta *theta;       /* the student's */
   idm_theta *gradient;
@@ -32,7 +33,7 @@ static void imitation_problem_close(imitation_problem *l)
   free(l->scratch);
 }
 
-/* Policies of the teacher in every state. */
+/* Computes the teacher's policy in every state. */
 static idm_status evaluate_teacher(const idm_planner *teacher, const idm_problem *problem,
                                    imitation_problem *l, idm_error *opt_error)
 {
@@ -66,7 +67,7 @@ static idm_status imitation_problem_open(const idm_planner *teacher, const idm_p
   const idm_planner *student = idm_agent_planner(&problem->agent);
   *l = (imitation_problem){0};
   if (!problem->setting->fully_observed)
-    return idm_fail(opt_error, IDM_INPUT, "policies are compared in fully observed problems");
+    return idm_fail(opt_error, IDM_INPUT, "imitation needs a fully observed problem");
   if (!student->belief || !student->belief->adjoint || !teacher->belief)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' cannot learn from '%s': one of them does not decide by a belief, or has "
@@ -86,8 +87,8 @@ static idm_status imitation_problem_open(const idm_planner *teacher, const idm_p
   return status;
 }
 
-/* Sum over states of KL(teacher || student) at the lesson's theta, and with `differentiate` minus
- * its slope. */
+/* Sum over states of KL(teacher || student) at the student's theta; with `differentiate` also minus
+ * its gradient. */
 static idm_status divergence_of(imitation_problem *l, bool differentiate, double *divergence,
                                 idm_error *opt_error)
 {
@@ -122,7 +123,7 @@ static idm_status divergence_of(imitation_problem *l, bool differentiate, double
 typedef struct imitation {
   size_t problems;
   imitation_problem *imitation_problem;
-  idm_parameters *parameters; /* NULL: nothing is learnt */
+  idm_parameters *parameters; /* NULL: no parameters are fitted */
 } imitation;
 
 static void imitation_close(imitation *s)
@@ -149,7 +150,7 @@ static idm_status imitation_open(const idm_planner *teacher, idm_problem *const 
   return status;
 }
 
-/* Minus the mean divergence, as a density to climb. */
+/* Minus the mean divergence, as a log density to maximise. */
 static idm_status evaluate(void *context, const double *y, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
@@ -164,7 +165,7 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
     double divergence = 0;
     if (s->parameters) idm_parameters_set(s->parameters, y, s->imitation_problem[i].theta);
     status = divergence_of(&s->imitation_problem[i], opt_gradient != NULL, &divergence, opt_error);
-    if (status == IDM_NUMERICAL) { /* too far out to be planned for */
+    if (status == IDM_NUMERICAL) { /* too extreme to be planned for */
       *log_density = -INFINITY;
       return IDM_OK;
     }

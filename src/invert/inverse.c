@@ -1,4 +1,5 @@
-/* Inverse planners and their settings.
+/* Operations on inverse planners: settings of a fit, and checks that a problem and a log suit an
+ * inverse planner.
  *
  * Contents: settings · inverse */
 #include <math.h>
@@ -17,7 +18,7 @@
 
 /* === settings =============================================================================== */
 
-/* The settings of a fit: defaults, keys, the paper's scheme; and work under way. */
+/* Settings of a fit: defaults, keys, and the paper's sampling scheme. */
 
 const char *const idm_keep_words[] = {"none", "trajectory", "decision", NULL};
 const char *const idm_checks_words[] = {"fast", "full", "none", NULL};
@@ -80,7 +81,7 @@ void idm_problem_set_flat_priors(idm_problem *problem)
 
 /* === inverse ================================================================================ */
 
-/* What follows from an inverse planner's table. */
+/* Fitting and checks by the fields of an inverse planner's descriptor. */
 
 idm_status idm_inverse_fit(const idm_inverse *inverse, const idm_problem *problem,
                            const idm_data *data, const idm_fit_settings *settings,
@@ -138,10 +139,10 @@ static idm_status check_preferences(const idm_inverse *inverse, const idm_data *
                     "'%s' needs preferences between trajectories; expected --preferences FILE, a "
                     "table with the columns worse and better",
                     inverse->name);
-  return idm_fail(opt_error, IDM_INPUT,
-                  "preferences say nothing to '%s'; leave --preferences out, or see `idm list "
-                  "inverses`",
-                  inverse->name);
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "preferences have no effect with '%s'; leave --preferences out, or see `idm list inverses`",
+      inverse->name);
 }
 
 static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *theta,
@@ -158,7 +159,8 @@ static idm_status check_blocks(const idm_inverse *inverse, const idm_theta *thet
   return IDM_OK;
 }
 
-/* Weights of a rule that takes its best action move no probability but by leaps. */
+/* Rejects likelihood methods for a free rule that takes its best action: its probabilities are
+ * piecewise constant in the weights. */
 static idm_status check_choice(const idm_inverse *inverse, const idm_problem *problem,
                                idm_error *opt_error)
 {
@@ -166,11 +168,11 @@ static idm_status check_choice(const idm_inverse *inverse, const idm_problem *pr
                          idm_agent_uses_key(problem, "choice");
   if (!idm_inverse_by_likelihood(inverse) || !free_rule || problem->agent.choice != IDM_CHOICE_BEST)
     return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' goes by probabilities, and those of a rule that takes its best action "
-                  "(choice: best) are 0 and 1; use --inverse distribution-matching, or choice: "
-                  "drawn",
-                  inverse->name);
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "'%s' needs action probabilities between 0 and 1, and those of a rule that takes its best "
+      "action (choice: best) are 0 and 1; use --inverse distribution-matching, or choice: drawn",
+      inverse->name);
 }
 
 static bool is_environment_clamped(const idm_planner *planner)
@@ -180,15 +182,15 @@ static bool is_environment_clamped(const idm_planner *planner)
   return false;
 }
 
-/* Whether beliefs of hidden states move with a block. */
+/* true if beliefs over hidden states depend on a block. */
 static bool affects_beliefs(const idm_theta *theta, size_t id)
 {
   return id == IDM_TRANSITION || id == IDM_EMISSION || id == IDM_SENSOR_CAPACITY ||
          theta->block[id].info->belief_update;
 }
 
-/* Beliefs that move with the free numbers, as those of several models do with their weights, are no
- * common space of two policies. */
+/* Rejects beliefs that depend on the free numbers, as those over several models depend on their
+ * weights: two policies then have no common space of beliefs to be compared on. */
 static idm_status check_beliefs(const idm_inverse *inverse, const idm_problem *problem,
                                 idm_error *opt_error)
 {
@@ -197,13 +199,13 @@ static idm_status check_beliefs(const idm_inverse *inverse, const idm_problem *p
   for (size_t i = 0; i < theta->blocks; i++)
     if (theta->block[i].role == IDM_DESCRIPTIVE && affects_beliefs(theta, i))
       return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' compares what is done at the agent's beliefs, and %s, which is free, "
-                      "moves these; use --inverse map or bayes",
+                      "'%s' compares policies at the agent's beliefs, which depend on %s, which is "
+                      "free; use --inverse map or bayes",
                       inverse->name, theta->block[i].info->name);
   if (isfinite(idm_theta_scalar(theta, IDM_SENSOR_CAPACITY)))
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' compares what is done at the agent's beliefs, which a log of an agent "
-                    "with a finite sensor_capacity leaves open; use --inverse map or bayes",
+                    "'%s' compares policies at the agent's beliefs, which a log does not determine "
+                    "for an agent with a finite sensor_capacity; use --inverse map or bayes",
                     inverse->name);
   if (theta->models == 1 || is_environment_clamped(idm_agent_planner(&problem->agent)))
     return IDM_OK;
@@ -211,14 +213,15 @@ static idm_status check_beliefs(const idm_inverse *inverse, const idm_problem *p
   const bool held = !idm_planner_reads(idm_agent_planner(&problem->agent), IDM_BETA) ||
                     (beta->role != IDM_DESCRIPTIVE && isinf(beta->value[0]));
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' compares what is done at the agent's beliefs, which of %zu models %s; "
+                  "'%s' compares policies at the agent's beliefs, which with %zu models %s; "
                   "expected one model, or --inverse map or bayes",
                   inverse->name, theta->models,
-                  held ? "no lattice of this inverse planner follows"
-                       : "move with the weights that beta gives them");
+                  held ? "are not on the lattice of this inverse planner"
+                       : "depend on the weights that beta gives them");
 }
 
-/* Choices by state, or by belief where states are hidden, alone. */
+/* For inverse planners by state: choices must depend on the state alone, or on the belief if states
+ * are hidden. */
 static idm_status check_states(const idm_inverse *inverse, const idm_problem *problem,
                                idm_error *opt_error)
 {
@@ -228,7 +231,7 @@ static idm_status check_states(const idm_inverse *inverse, const idm_problem *pr
   if (habit->role == IDM_DESCRIPTIVE || habit->value[0] != 0)
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' compares policies by %s, and with perseverance choices depend on the "
-                    "action before; expected perseverance: 0",
+                    "previous action; expected perseverance: 0",
                     inverse->name, what);
   if (idm_policy_by_belief(problem)) return check_beliefs(inverse, problem, opt_error);
   return idm_fail(opt_error, IDM_INPUT,
@@ -237,7 +240,7 @@ static idm_status check_states(const idm_inverse *inverse, const idm_problem *pr
                   inverse->name, what, idm_agent_planner(&problem->agent)->name, what);
 }
 
-/* What it looks for is free, and nothing else is. */
+/* The target block must be free, and no other block except the extra one. */
 static idm_status check_free(const idm_inverse *inverse, const idm_problem *problem,
                              idm_error *opt_error)
 {
@@ -252,21 +255,19 @@ static idm_status check_free(const idm_inverse *inverse, const idm_problem *prob
     }
     const bool hidden = !problem->setting->fully_observed && affects_beliefs(theta, i);
     if (hidden)
-      return idm_fail(
-          opt_error, IDM_INPUT,
-          "'%s' follows beliefs by Bayes' rule in dynamics that are held, and %s, which "
-          "is free, moves these; use --inverse map or bayes",
-          inverse->name, block->info->name);
-    if (strcmp(block->info->name, inverse->target_block) != 0)
       return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' looks for %s and nothing else, and %s is free%s%s", inverse->name,
-                      inverse->target_block, block->info->name, inverse->alone ? ": " : "",
-                      inverse->alone ? inverse->alone : "");
+                      "'%s' computes beliefs by Bayes' rule with dynamics that are held, and %s, "
+                      "which they depend on, is free; use --inverse map or bayes",
+                      inverse->name, block->info->name);
+    if (strcmp(block->info->name, inverse->target_block) != 0)
+      return idm_fail(opt_error, IDM_INPUT, "'%s' estimates %s alone, and %s is free%s%s",
+                      inverse->name, inverse->target_block, block->info->name,
+                      inverse->alone ? ": " : "", inverse->alone ? inverse->alone : "");
     found = true;
   }
   if (found || !inverse->target_block) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' looks for %s, and none is free: name entries under `free:`, or all of them "
+                  "'%s' estimates %s, and none is free: name entries under `free:`, or all of them "
                   "by --free %s",
                   inverse->name, inverse->target_block, inverse->target_block);
 }
@@ -278,12 +279,13 @@ static idm_status check_features(const idm_inverse *inverse, const idm_theta *th
       strcmp(inverse->target_block, idm_block_name(IDM_UTILITY)) != 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' takes no utility that is linear in features; give `utility` in place of "
-                  "`features`, or use another inverse planner",
+                  "'%s' does not support utilities that are linear in features; give `utility` in "
+                  "place of `features`, or use another inverse planner",
                   inverse->name);
 }
 
-/* Free numbers that a plan depends on: habits and slips are of the choice after it. */
+/* Number of free numbers that a plan depends on; perseverance and lapse apply to the policy after
+ * planning. */
 static size_t count_planned(const idm_problem *problem)
 {
   const idm_theta *theta = problem->theta;
@@ -296,8 +298,8 @@ static size_t count_planned(const idm_problem *problem)
   return count;
 }
 
-/* A plan that is learnt from episodes is learnt for every value that a search tries. On Tiger with
- * six utilities free and a budget of 2,000, `map` takes 20 s. */
+/* A plan learnt from episodes is learnt again for every parameter value that a search evaluates. On
+ * Tiger with six free utilities and a budget of 2,000, `map` takes 20 s. */
 static idm_status check_budget(const idm_inverse *inverse, const idm_problem *problem,
                                idm_error *opt_error)
 {
@@ -309,7 +311,7 @@ static idm_status check_budget(const idm_inverse *inverse, const idm_problem *pr
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' plans for about %.0f values of the free numbers, and '%s' learns each plan "
                   "from %ld transitions, which takes hours; expected --set budget=%.0f or less, a "
-                  "planner that knows the environment, or fewer free numbers",
+                  "planner that uses the environment's dynamics, or fewer free numbers",
                   inverse->name, evaluations, planner->name, budget,
                   floor(max_transitions / evaluations));
 }
@@ -330,8 +332,9 @@ idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *prob
                     inverse->family == IDM_BELIEF_PLANNER ? "does not decide by a belief"
                                                           : "solves no lattice");
   if (inverse->gradient && !idm_planner_behavior(planner)->derivative)
-    return idm_fail(opt_error, IDM_INPUT, "'%s' needs derivatives, which the planner '%s' has not",
-                    inverse->name, planner->name);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "'%s' needs derivatives, which the planner '%s' does not have", inverse->name,
+                    planner->name);
   idm_status status = check_columns(inverse, problem, data, opt_error);
   if (status == IDM_OK) status = check_preferences(inverse, data, opt_error);
   if (status == IDM_OK) status = check_free(inverse, problem, opt_error);

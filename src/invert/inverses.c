@@ -27,7 +27,7 @@ static const idm_inverse *const inverses[] = {INVERSES(ADDRESS_OF)};
 
 enum { BUILT_IN_COUNT = sizeof inverses / sizeof inverses[0], MAX_PLUGINS = 32 };
 
-/* Those of plug-ins, see idm_plugin_load. */
+/* Inverse planners of plug-ins, see idm_plugin_load. */
 static const idm_inverse *plugin[MAX_PLUGINS];
 static size_t plugins;
 

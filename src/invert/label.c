@@ -1,4 +1,4 @@
-/* Labels of problems, logs and settings: a checksum over what they mean, not over their text.
+/* Fingerprints of problems, logs and settings: checksums over their meaning, not their text.
  *
  * Contents: pieces · settings · problems · logs · requests */
 #include "invert/posterior.h"
@@ -11,7 +11,7 @@
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
-/* Least significant byte first, so that a run may move between machines. */
+/* Least significant byte first, so that fingerprints are equal on all machines. */
 static uint64_t hash_integer(uint64_t label, uint64_t value)
 {
   char bytes[8];
@@ -19,7 +19,7 @@ static uint64_t hash_integer(uint64_t label, uint64_t value)
   return idm_checksum(label, bytes, sizeof bytes);
 }
 
-/* By its bits, with one NaN. */
+/* Hashes the bits; all NaNs are equal. */
 static uint64_t hash_number(uint64_t label, double value)
 {
   uint64_t bits = 0;
@@ -35,7 +35,7 @@ uint64_t idm_fingerprint_numbers(uint64_t label, const double *opt_values, size_
   return label;
 }
 
-/* With its end, so that "ab", "c" is not "a", "bc". */
+/* Includes the terminating zero, so that "ab", "c" differs from "a", "bc". */
 static uint64_t hash_text(uint64_t label, const char *text)
 {
   return idm_checksum(label, text, strlen(text) + 1);
@@ -89,14 +89,14 @@ static uint64_t hash_setting(uint64_t label, const idm_setting *s)
   label = idm_fingerprint_numbers(label, s->start, n.states);
   for (size_t u = 0; u < n.actions; u++)
     label = hash_integer(label, (uint64_t)s->terminal[u] + 2 * (uint64_t)s->ends[u]);
-  /* Nothing where there are none: labels of earlier versions stay. */
+  /* Adds nothing without terminal states, so that fingerprints of earlier versions stay valid. */
   for (size_t i = 0; i < n.states; i++)
     if (s->terminal_state[i]) label = hash_integer(label, i + 1);
   label = hash_integer(label, (uint64_t)s->horizon);
   return hash_integer(label, (uint64_t)s->fully_observed + 2 * (uint64_t)s->emits_before);
 }
 
-/* What makes a block free, and what its numbers are made of. */
+/* Role, scale, prior, coordinates and features of a block. */
 static uint64_t hash_freedom(uint64_t label, const idm_block *block)
 {
   const idm_features *f = block->features;
@@ -115,14 +115,15 @@ static uint64_t hash_freedom(uint64_t label, const idm_block *block)
   return hash_labels(label, &block->coordinate_name);
 }
 
-/* Blocks keep the places that they had before there was a sensor: other labels stay. */
+/* Blocks keep the indices from before sensor_capacity was added, so that fingerprints stay valid.
+ */
 static uint64_t block_position(size_t id)
 {
   if (id == IDM_SENSOR_CAPACITY) return UINT64_MAX;
   return id - (id > IDM_SENSOR_CAPACITY);
 }
 
-/* What a population is thought to be like, where the problem says so. */
+/* Parameters of the population, where the problem gives them. */
 static uint64_t hash_population(uint64_t label, const idm_problem *problem)
 {
   if (problem->correlation != 0) label = hash_number(label, problem->correlation);
@@ -140,9 +141,9 @@ static uint64_t entry_hash(size_t entry, double value)
   return hash_number(hash_integer(IDM_CHECKSUM_START, entry), value);
 }
 
-/* Numbers that the problem itself gives, and columns in place of those that a log does. Entries are
- * joined by exclusive or: the order of the sources means nothing, and a number is taken out as it
- * was put in. */
+/* Utilities of the problem itself, and for those that come from the log the names of their columns.
+ * Entries are combined by exclusive or: the order of the sources has no effect, and a number is
+ * removed by the operation that added it. */
 static uint64_t hash_utility(uint64_t label, const idm_problem *problem)
 {
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
@@ -175,7 +176,8 @@ static uint64_t hash_optional(uint64_t label, const char *opt_text)
   return opt_text ? hash_text(hash_integer(label, 1), opt_text) : hash_integer(label, 0);
 }
 
-/* Derived columns and rules: nothing where there are none, so that other labels stay. */
+/* Derived columns and rules; adds nothing if there are none, so that other fingerprints stay valid.
+ */
 static uint64_t hash_coding(uint64_t label, const idm_columns *columns)
 {
   char text[400];
@@ -195,15 +197,15 @@ static uint64_t hash_coding(uint64_t label, const idm_columns *columns)
   return label;
 }
 
-/* Nothing where no response can be missed, so that other labels stay. */
+/* Adds nothing if no response can be missed, so that other fingerprints stay valid. */
 static uint64_t hash_missed(uint64_t label, const idm_columns *columns)
 {
   if (!columns->missed.count) return label;
   return hash_integer(hash_labels(label, &columns->missed), columns->missed_action);
 }
 
-/* The first action's place for number i of a block by field and action: i itself where it is one of
- * the first action. Rows after the fields are by action and state. */
+/* Index of the number of the first action that corresponds to number i of a block by field and
+ * action: i itself for the first action. Rows after the fields are by action and state. */
 static size_t first_action_index(const idm_block *block, idm_sizes n, size_t i)
 {
   const size_t fields = idm_block_size(block->info, n, 1);
@@ -212,7 +214,8 @@ static size_t first_action_index(const idm_block *block, idm_sizes n, size_t i)
   return i - at + at % n.states;
 }
 
-/* Numbers by field and action: once where all actions have the same, so that other labels stay. */
+/* Numbers by field and action: hashed once if they are equal for all actions, so that fingerprints
+ * from before numbers by action stay valid. */
 static uint64_t hash_by_action(uint64_t label, const idm_block *block, idm_sizes n)
 {
   size_t count = 0;
@@ -229,8 +232,8 @@ static uint64_t hash_by_action(uint64_t label, const idm_block *block, idm_sizes
   return label;
 }
 
-/* Numbers of a block, but for optional fields at its end that are as usual, and for a sensor that
- * is: other labels stay. */
+/* Numbers of a block without trailing optional fields that have their defaults, and without a
+ * sensor_capacity that is fixed at infinity, so that other fingerprints stay valid. */
 static uint64_t hash_block(uint64_t label, const idm_block *block, idm_sizes sizes)
 {
   const bool sensor = block->info == idm_block_describe(IDM_SENSOR_CAPACITY);
@@ -270,7 +273,7 @@ uint64_t idm_fingerprint_problem(uint64_t label, const idm_problem *problem)
 
 /* --- logs ----------------------------------------------------------------------------------- */
 
-/* Words of 32 bits, one round each: a log has millions of rows. */
+/* Hashes words of 32 bits, one round per word, for speed: a log can have millions of rows. */
 static uint64_t hash_words(uint64_t label, const void *opt_words, size_t count)
 {
   uint32_t word;
@@ -278,7 +281,7 @@ static uint64_t hash_words(uint64_t label, const void *opt_words, size_t count)
   for (size_t i = 0; opt_words && i < count; i++) {
     memcpy(&word, (const char *)opt_words + i * sizeof word, sizeof word);
     label = (label ^ word) * UINT64_C(1099511628211);
-    label ^= label >> 32; /* a round of four bytes leaves the high ones behind */
+    label ^= label >> 32; /* a round over four bytes leaves the high bytes poorly mixed */
   }
   return label;
 }
@@ -292,7 +295,7 @@ static uint64_t hash_evidence(uint64_t label, const idm_data *data, size_t colum
   return hash_labels(label, &data->label_name[column]);
 }
 
-/* Nothing where there are none, so that other labels stay. */
+/* Adds nothing without preferences, so that other fingerprints stay valid. */
 static uint64_t hash_preferences(uint64_t label, const idm_preferences *opt_preferences)
 {
   if (!opt_preferences) return label;
@@ -312,7 +315,7 @@ uint64_t idm_fingerprint_data(uint64_t label, const idm_data *data)
   label = hash_words(label, data->agent, data->trajectories);
   label = hash_words(label, data->variant, data->trajectories);
   label = hash_words(label, data->start, data->trajectories);
-  /* Two people who did the same are two people: draws of theirs are to be independent. */
+  /* Names are included: different people with equal decisions must get independent draws. */
   label = hash_labels(label, &data->trajectory_name);
   label = hash_labels(label, &data->agent_name);
   label = hash_integer(label, data->available_sets);
@@ -333,7 +336,7 @@ uint64_t idm_fingerprint_request(const idm_inverse *opt_inverse, const idm_probl
   label = idm_fingerprint_data(idm_fingerprint_problem(label, problem), data);
   for (const idm_key *key = idm_fit_keys(); key->name; key++) {
     const idm_key one[] = {*key, {0}};
-    /* Nobody's settings are those of everybody who goes by the likelihood. */
+    /* Without an inverse planner, use the settings common to all planners by the likelihood. */
     if (opt_inverse ? idm_inverse_reads(opt_inverse, key->name) : !key->later)
       label = idm_fingerprint_fields(label, one, settings);
   }

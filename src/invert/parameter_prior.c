@@ -1,4 +1,5 @@
-/* Priors over the free part of theta: their density, draws and mass. */
+/* Priors over the free part of theta: log density, draws and normalising mass
+ * (`docs/method/inference.md, 2`). */
 #include <math.h>
 
 #include "base/statistics.h"
@@ -7,8 +8,8 @@
 #include "infer/distribution.h"
 #include "invert/parameters.h"
 
-/* Concentrations of a distribution's prior: those of dynamics are by outcome, the same for every
- * row. */
+/* Concentrations of the Dirichlet prior of a distribution; those of dynamics are per outcome, equal
+ * for all rows. */
 static void concentrations(const parameter *item, double *concentration)
 {
   const bool is_dirichlet = item->prior->kind == IDM_PRIOR_DIRICHLET;
@@ -18,7 +19,7 @@ static void concentrations(const parameter *item, double *concentration)
                      : 1;
 }
 
-/* Dirichlet's log density and its slopes in y, Jacobian included. */
+/* Log density of the Dirichlet prior and its gradient in y, including the log Jacobian. */
 static double log_prior_simplex(const parameter *item, const double *y, double *opt_gradient)
 {
   double p[IDM_MAX_OUTCOMES];
@@ -69,12 +70,12 @@ bool idm_parameters_proper(const idm_parameters *parameters)
   return true;
 }
 
-/* Draws of the prior that may miss the support, and proposals that may be refused, one after the
- * other. */
+/* Largest number of prior draws outside the support before draw_truncated is used, and of rejected
+ * proposals of its rejection samplers. */
 enum { max_misses = 100, max_tries = 1000 };
 
-/* A draw within a support that holds the far tail of a prior: an exponential along the tangent at
- * the end where it begins lies above a log-concave density (Robert 1995). */
+/* Draws from the far tail of a log-concave prior by rejection: the exponential along the tangent at
+ * the end `end` of the support bounds the density from above (Robert 1995). */
 static double draw_tail(const parameter *item, double end, double height, double derivative,
                         idm_random *random)
 {
@@ -91,11 +92,13 @@ static double draw_tail(const parameter *item, double end, double height, double
   return c;
 }
 
-/* A draw within an interval that is narrow beside the prior: uniform, below its highest point. */
+/* Draws from an interval that is narrow relative to the prior by rejection from a uniform proposal.
+ */
 static double draw_narrow(const parameter *item, idm_random *random)
 {
   enum { grid_points = 64 };
-  static const double envelope_margin = 0.05; /* of the highest point over the highest seen */
+  static const double envelope_margin =
+      0.05; /* allowance for the maximum over the highest grid point, in log density */
   const double width = item->upper - item->lower;
   double max_log_density = -INFINITY;
   double c = NAN;
@@ -112,7 +115,7 @@ static double draw_narrow(const parameter *item, idm_random *random)
   return c;
 }
 
-/* A draw of a prior of which the support holds next to nothing. */
+/* Draws from a prior of which the support contains almost no mass. */
 static double draw_truncated(const parameter *item, idm_random *random)
 {
   double derivative[2];
@@ -155,8 +158,8 @@ void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, d
   }
 }
 
-/* log of the integral of one number's prior over its support; y covers every prior that a support
- * of 0 to infinity or of an interval cuts, whatever its unit. */
+/* Log of the integral of one number's prior over its support. The range of y covers every prior
+ * that is truncated by [0, infinity) or an interval, in any unit. */
 static double log_mass(const parameter *item)
 {
   enum { steps = 20000 };

@@ -1,4 +1,4 @@
-/* The free part of theta as a vector of unconstrained numbers.
+/* The free part of theta as a vector of unconstrained numbers (`docs/method/inference.md, 1`).
  *
  * Contents: items · names · values · gradients */
 #include "invert/parameters.h"
@@ -17,7 +17,7 @@
 
 /* --- items ---------------------------------------------------------------------------------- */
 
-/* Free numbers with names altogether. */
+/* Largest total number of named free numbers. */
 enum { max_numbers = 100000 };
 
 static const idm_block_info *info_of(const idm_parameters *p, const parameter *item)
@@ -25,7 +25,7 @@ static const idm_block_info *info_of(const idm_parameters *p, const parameter *i
   return p->theta->block[item->block].info;
 }
 
-/* Support of c by what the block may hold. */
+/* Support of c that follows from the support of the block. */
 static void block_support(const idm_block_info *info, idm_scale scale, double *lower, double *upper)
 {
   const bool positive = info->support == IDM_NOT_NEGATIVE || info->support == IDM_POSITIVE;
@@ -54,7 +54,7 @@ static idm_status set_support(const idm_theta *theta, parameter *item, idm_error
   item->upper = fmin(item->upper, upper);
   if (item->lower < item->upper) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "the prior of %s puts all its weight where %s cannot be: it needs (%g, %g)",
+                  "the prior of %s has all its mass outside the support of %s, which is (%g, %g)",
                   info->name, info->name, lower, upper);
 }
 
@@ -74,7 +74,7 @@ static idm_status add_item(idm_parameters *p, parameter item, idm_error *opt_err
   return status;
 }
 
-/* A distribution a row. */
+/* Adds one distribution per row. */
 static idm_status add_rows(idm_parameters *p, parameter item, idm_error *opt_error)
 {
   const idm_block *block = &p->theta->block[item.block];
@@ -90,7 +90,7 @@ static idm_status add_rows(idm_parameters *p, parameter item, idm_error *opt_err
   return status;
 }
 
-/* Whether a row of dynamics is that of an earlier action, for which one matrix stands. */
+/* true if a row of dynamics equals that of an earlier action with the same shared matrix. */
 static bool is_copy(const idm_block *block, const bool *shared, size_t states, size_t width,
                     size_t first, size_t row)
 {
@@ -99,8 +99,8 @@ static bool is_copy(const idm_block *block, const bool *shared, size_t states, s
                 width * sizeof *block->value) == 0;
 }
 
-/* One row of the agent's dynamics, and those that are the same: what is 0 in it stays 0. `taken`
- * rows are passed over. */
+/* Adds one row of the agent's dynamics together with the rows equal to it; zero probabilities stay
+ * zero. Rows that are `covered` already are skipped. */
 static idm_status add_dynamics_row(idm_parameters *p, const idm_problem *problem, size_t id,
                                    size_t row, bool *covered, size_t *used, idm_error *opt_error)
 {
@@ -111,7 +111,7 @@ static idm_status add_dynamics_row(idm_parameters *p, const idm_problem *problem
   const bool *shared = id == IDM_TRANSITION ? setting->transition_shared : setting->emission_shared;
   parameter item = {.block = id, .simplex = true, .entry = -1, .offset = row * width};
   uint32_t *outcome = p->place + *used;
-  assert(width > 0); /* states or observations */
+  assert(width > 0); /* number of states or observations */
   if (covered[row] || setting->terminal[row / states] || setting->terminal_state[row % states])
     return IDM_OK;
   for (size_t i = 0; i < width; i++)
@@ -133,7 +133,7 @@ static idm_status add_dynamics_row(idm_parameters *p, const idm_problem *problem
   return add_item(p, item, opt_error);
 }
 
-/* Every row of the agent's dynamics that is not certain, as a distribution. */
+/* Adds every row of the agent's dynamics with at least two possible outcomes as a distribution. */
 static idm_status add_dynamics(idm_parameters *p, const idm_problem *problem, size_t id,
                                size_t *used, idm_error *opt_error)
 {
@@ -152,7 +152,7 @@ static idm_status add_dynamics(idm_parameters *p, const idm_problem *problem, si
   free(covered);
   if (status == IDM_OK && p->items == items)
     status = idm_fail(opt_error, IDM_INPUT,
-                      "%s is free, but every row of it is certain: what is 0 stays 0",
+                      "%s is free, but every row of it is certain: zero probabilities stay zero",
                       block->info->name);
   return status;
 }
@@ -194,7 +194,7 @@ static size_t item_limit(const idm_theta *theta)
   return items;
 }
 
-/* Free blocks must be ones that the planner reads. */
+/* Checks that the planner reads a free block. */
 static idm_status check_is_read(const idm_problem *problem, size_t id, idm_error *opt_error)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
@@ -202,22 +202,21 @@ static idm_status check_is_read(const idm_problem *problem, size_t id, idm_error
   if (idm_planner_reads_free(planner, problem->theta, id) && !idm_planner_reads(planner, id))
     return IDM_OK;
   if (idm_planner_reads(planner, id))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "%s is free, but does not count under the agent's discounting: the data say "
-                    "nothing about it",
-                    problem->theta->block[id].info->name);
-  return idm_fail(
-      opt_error, IDM_INPUT,
-      "%s is free, but the planner '%s' does not read it: the data say nothing about it",
-      problem->theta->block[id].info->name, planner->name);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "%s is free, but has no effect under the agent's discounting: the data do not inform it",
+        problem->theta->block[id].info->name);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "%s is free, but the planner '%s' does not read it: the data do not inform it",
+                  problem->theta->block[id].info->name, planner->name);
 }
 
-/* Every free block, those without names last: a named number's place among the quantities is then
- * its place among the numbers. */
+/* Adds every free block, opaque blocks last: the index of a named number among the quantities then
+ * equals its index among the numbers. */
 static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
-  size_t used = 0; /* of p->place */
+  size_t used = 0; /* entries of p->place */
   for (int opaque = 0; opaque < 2; opaque++) {
     for (size_t i = 0; i < p->theta->blocks && status == IDM_OK; i++) {
       const idm_block *block = &p->theta->block[i];
@@ -237,7 +236,7 @@ static idm_status add_all(idm_parameters *p, const idm_problem *problem, idm_err
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* What stands before a block's name in the coordinate of a scale: in files, and as one says it. */
+/* Prefixes of a block's name in the coordinate of a scale: in files, and for display. */
 static const struct {
   const char *name_prefix;
   const char *display_prefix;
@@ -252,15 +251,15 @@ const char *idm_scale_display_prefix(idm_scale scale)
   return prefix[scale].display_prefix;
 }
 
-/* A scale on which a number need not have a mean (the inverse of what may be 0, the exponential of
- * what may be anything of either sign) is summarised by its coordinate. */
+/* true if an item is summarised by its coordinate: its natural value need not have a mean (the
+ * inverse of a number that may be 0, the exponential of a number of either sign). */
 static bool summarised_by_coordinate(const parameter *item)
 {
   return idm_parameter_is_scalar(item) &&
          (item->scale == IDM_SCALE_INVERSE || item->scale == IDM_SCALE_SIGNED_LOG);
 }
 
-/* Whether that is a block's own name, as inverse_temperature is. */
+/* true if the name is a block's own name, such as inverse_temperature. */
 static bool is_block(const char *name)
 {
   bool is_name = idm_block_find(name) >= 0;
@@ -291,7 +290,7 @@ const char *idm_parameter_name(const idm_parameters *parameters, const parameter
   return buffer;
 }
 
-/* "block", "block[label]" or "inverse_block..." into a label. */
+/* Sets a label to "block", "block[label]" or "inverse_block...". */
 static idm_status set_name(idm_labels *labels, size_t at, const char *before, const char *block,
                            const char *opt_entry, idm_error *opt_error)
 {
@@ -301,7 +300,7 @@ static idm_status set_name(idm_labels *labels, size_t at, const char *before, co
   return idm_labels_set(labels, at, name, (size_t)length, opt_error);
 }
 
-/* Where number i of an item stands in its block. */
+/* Index in its block of number i of an item. */
 static size_t number_index(const parameter *item, size_t i)
 {
   return item->offset + (item->outcome ? item->outcome[i] : i);
@@ -318,7 +317,7 @@ static const char *entry_name(const idm_problem *problem, const parameter *item,
   return buffer[0] ? buffer : NULL;
 }
 
-/* Numbers that an item reports. */
+/* Number of values that an item reports. */
 static size_t numbers_of(const parameter *item)
 {
   return item->size + summarised_by_coordinate(item);
@@ -394,7 +393,7 @@ idm_status idm_parameters_create(const idm_problem *problem, idm_parameters **re
   idm_status status = idm_theta_copy(problem->theta, &p->theta, opt_error);
   if (status == IDM_OK) {
     p->item = idm_new(item_limit(p->theta), sizeof *p->item);
-    /* Every number is an outcome of one row, or in one copy of it. */
+    /* Every number belongs to one row's outcomes or to one copy. */
     p->place = idm_new(item_limit(p->theta), sizeof *p->place);
     if (!p->item || !p->place) status = idm_fail_memory(opt_error);
   }
@@ -444,7 +443,7 @@ double idm_parameter_coordinate(const parameter *item, const double *y, double *
   return idm_constrain(item->lower, item->upper, y[item->first], opt_derivative, NULL, NULL);
 }
 
-/* d natural/dc, or for a reciprocal block d(1/x)/dc, at c. */
+/* d natural/dc at c; for a reciprocal block d(1/natural)/dc. */
 static double natural_derivative(const parameter *item, bool reciprocal, double c)
 {
   const double value = idm_scale_inverse(item->scale, c);
@@ -519,7 +518,8 @@ void idm_parameter_write(idm_theta *theta, const parameter *item, double value)
   }
 }
 
-/* The same, with utilities left to be computed from the weights of all features together. */
+/* The same, except that utilities by features are left to be recomputed from all weights together.
+ */
 static void write_scalar(idm_theta *theta, const parameter *item, double value)
 {
   const idm_block *block = &theta->block[item->block];
@@ -529,14 +529,14 @@ static void write_scalar(idm_theta *theta, const parameter *item, double value)
     idm_parameter_write(theta, item, value);
 }
 
-/* The natural value of a number of an opaque block at its coordinate y. */
+/* Natural value of one number of an opaque item at its coordinate y. */
 static double natural_at(const parameter *item, double y)
 {
   return idm_scale_inverse(item->scale,
                            idm_constrain(item->lower, item->upper, y, NULL, NULL, NULL));
 }
 
-/* A distribution into its row, and into those that are the same. */
+/* Writes a distribution to its row and to the copies of that row. */
 static void write_row(const parameter *item, const double *p, double *value)
 {
   for (size_t i = 0; i < item->size; i++) {
@@ -593,20 +593,20 @@ static double read_number(const idm_block *block, const parameter *item, size_t 
   return 0;
 }
 
-/* What the numbers of a block that is in units of the utility are measured by. */
+/* Range of the utility that the units of a block refer to. */
 static double range_of(const idm_parameters *p, size_t block)
 {
   return block == IDM_ALPHA ? p->alpha_range : p->range;
 }
 
-/* Size of a usual c of an item. */
+/* Typical size of c of an item. */
 static double unit_of(const idm_parameters *p, const parameter *item)
 {
   return idm_block_unit(info_of(p, item), item->scale, range_of(p, item->block));
 }
 
-/* The natural value, or one within reach of a limit that has no coordinate to start from (such as
- * beta = inf, which has no logarithm): a thousand times as far as usual. */
+/* Returns the natural value, or a finite value in place of a limit that has no coordinate (such as
+ * beta = inf, which has no logarithm): a thousand times the typical size. */
 static double finite_value(const idm_parameters *p, const parameter *item, double value)
 {
   static const double limit_factor = 1000;
@@ -620,7 +620,7 @@ static double finite_value(const idm_parameters *p, const parameter *item, doubl
   return isinf(value) ? copysign(limit_factor * size, value) : value;
 }
 
-/* The nearest c inside the support. */
+/* Returns c moved into the interior of the support. */
 static double clamp_to_support(const idm_parameters *p, const parameter *item, double c)
 {
   const double width = item->upper - item->lower;
@@ -656,7 +656,7 @@ void idm_parameters_units(const idm_parameters *parameters, double *unit)
   for (size_t i = 0; i < parameters->dimension; i++) unit[i] = 1;
   for (size_t i = 0; i < parameters->items; i++) {
     const parameter *item = &parameters->item[i];
-    /* Elsewhere y is a logarithm, or a logit. */
+    /* With a finite bound y is a logarithm or a logit, of unit 1. */
     if (item->simplex || !isinf(item->lower) || !isinf(item->upper)) continue;
     const double sd = idm_prior_sd(item->prior);
     for (size_t j = 0; j < item->size; j++)
@@ -677,7 +677,7 @@ bool idm_parameters_degenerate(const idm_parameters *parameters, const idm_theta
 
 /* --- gradients ------------------------------------------------------------------------------ */
 
-/* Sum of a block's slopes over the entries, in every variant, that follow an item. */
+/* Sum of a block's derivatives over the entries, in every variant, that an item sets. */
 static double sum_derivatives(const idm_parameters *p, const idm_theta *theta_gradient,
                               const parameter *item)
 {
@@ -697,7 +697,8 @@ static double sum_derivatives(const idm_parameters *p, const idm_theta *theta_gr
   return sum;
 }
 
-/* The simplex's pull counts the Jacobian; the likelihood's own part is the difference. */
+/* idm_simplex_backward includes the gradient of the log Jacobian; the difference of two calls is
+ * the likelihood's part. */
 static void backpropagate_simplex(const parameter *item, const double *y,
                                   const idm_theta *theta_gradient, double *gradient)
 {

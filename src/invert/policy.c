@@ -1,4 +1,4 @@
-/* Policies by state, choice at chance level, and rows of a log.
+/* Policies by state, log-likelihoods at chance level, and per-row quantities of a log.
  *
  * Contents: policy · chance · trials */
 #include <math.h>
@@ -27,7 +27,7 @@ bool idm_policy_is_discontinuous(const idm_problem *problem)
   const idm_block *alpha = &problem->theta->block[IDM_ALPHA];
   const idm_block *temperature = &problem->theta->block[IDM_TEMPERATURE];
   if (planner->supports & IDM_SUPPORTS_NO_GRADIENT) return true;
-  /* A softmax over what is planned for the best action. */
+  /* A softmax applied to values planned for the best action. */
   if (idm_planner_reads(planner, IDM_TEMPERATURE))
     return temperature->role != IDM_DESCRIPTIVE && temperature->value[0] == 0;
   for (size_t i = 0; i < planner->clamps; i++)
@@ -83,9 +83,9 @@ idm_status idm_policy_put(const idm_problem *problem, const idm_theta *theta,
 
 /* === chance ================================================================================= */
 
-/* What somebody reaches who knows nothing of what was seen: chance, and the actions' own rates. */
+/* Log-likelihoods of uniform choice and of fixed action weights. */
 
-/* taken[set][action]: decisions by what was open and what was done. */
+/* taken[set][action]: number of decisions by available set and chosen action. */
 static void count_decisions(const idm_data *data, double *taken)
 {
   for (size_t row = 0; row < data->rows; row++)
@@ -102,9 +102,9 @@ static double available_weight(const idm_data *data, size_t set, const double *w
   return sum;
 }
 
-/* One step of Hunter's (2004) MM algorithm for choices among sets (Luce): weight_u = n_u over the
- * sum of 1 / (weight of the open set) over the decisions where u was open. Where every action is
- * always open the first step gives the rates. */
+/* One step of Hunter's (2004) MM algorithm for choices among sets (Luce): weight_u = n_u divided by
+ * the sum of 1 / (total weight of the available set) over the decisions in which u was available.
+ * If every action is always available, the first step gives the relative frequencies. */
 static void mm_step(const idm_data *data, const double *taken, double *weight, double *improved)
 {
   const size_t actions = data->sizes.actions;
@@ -179,11 +179,11 @@ idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_erro
 
 /* === trials ================================================================================= */
 
-/* Trial by trial: what an agent believes, may do and values at every row of a log.
+/* Trials: beliefs, action probabilities, action values and surprise at every row of a log.
  *
  * Contents: one row · one parameter · over draws */
 
-/* Bytes that the samples of numbers take at once. */
+/* Memory limit in bytes of the samples held at once. */
 static const size_t max_bytes = (size_t)1 << 28;
 
 void idm_trials_destroy(idm_trials *trials)
@@ -198,7 +198,7 @@ void idm_trials_destroy(idm_trials *trials)
 
 /* --- one row -------------------------------------------------------------------------------- */
 
-/* A walk over the tree under one parameter. */
+/* Traversal of the tree of histories under one parameter. */
 typedef struct traversal {
   idm_workspace *workspace;
   const idm_data *data;
@@ -206,15 +206,15 @@ typedef struct traversal {
   idm_scorer *scorer;
   const trials_visitor *visitor; /* NULL: none */
   idm_sizes sizes;
-  size_t first; /* nodes that are looked at */
+  size_t first; /* first and end of the range of nodes that are evaluated */
   size_t end;
-  double *quality; /* [action]: of one hypothesis; behind it [state], and what the guest says */
-  double *numbers; /* where those of node i lie: i - first times `stride`, each `apart` on */
+  double *quality; /* [action], of one hypothesis; then [state], then the visitor's numbers */
+  double *numbers; /* number k of node i is at (i - first) * stride + k * number_stride */
   size_t stride;
   size_t number_stride;
 } traversal;
 
-/* Numbers of a row without a guest. */
+/* Numbers per row without a visitor. */
 static size_t own_width(idm_sizes sizes)
 {
   return sizes.states + 2 * sizes.actions + 2;
@@ -230,7 +230,7 @@ static double *cell_at(const traversal *w, size_t node, size_t number)
   return w->numbers + (node - w->first) * w->stride + number * w->number_stride;
 }
 
-/* Q and the surprise, over the beliefs that may be held. */
+/* Computes Q and the surprise, averaged over the hypotheses about the belief. */
 static void look(const traversal *w, size_t node, const void *memory)
 {
   const idm_behavior b = idm_workspace_behavior(w->workspace);
@@ -253,7 +253,7 @@ static void look(const traversal *w, size_t node, const void *memory)
   *cell_at(w, node, q + actions) = observed && count ? -log(predicted) : NAN;
 }
 
-/* An idm_scorer_visitor. */
+/* An idm_scorer_visitor: stores the numbers of one node. */
 static void store_node(void *context, size_t node, const void *memory, const double *probability)
 {
   const traversal *w = context;
@@ -271,7 +271,7 @@ static void store_node(void *context, size_t node, const void *memory, const dou
   for (size_t i = 0; i < w->visitor->width; i++) *cell_at(w, node, own + i) = scratch[k + i];
 }
 
-/* Score the log as planned, and take the numbers of the nodes asked for. */
+/* Scores the log as planned and stores the numbers of the nodes in [first, end). */
 static idm_status score_nodes(traversal *w, idm_error *opt_error)
 {
   idm_score score;
@@ -311,7 +311,7 @@ static idm_status open_traversal(traversal *w, idm_workspace *workspace, const i
   return idm_scorer_create(data, tree, &w->scorer, opt_error);
 }
 
-/* Rows with the same history are one node. */
+/* Maps rows to nodes; rows with equal histories share a node. */
 static void find_nodes(const idm_data *data, const idm_prefix_tree *tree, uint32_t *node)
 {
   for (size_t t = 0; t < data->trajectories; t++) {
@@ -389,7 +389,7 @@ idm_status idm_trials_create_with(idm_workspace *workspace, const idm_data *data
 
 /* --- over draws ----------------------------------------------------------------------------- */
 
-/* Mean and quantiles of a number over the draws; one that is missing in a draw is missing. */
+/* Mean and quantiles of a number over the draws; NaN if it is missing in any draw. */
 static void summarise(idm_trials *trials, size_t number, double *sample)
 {
   const size_t count = trials->draws;
@@ -400,8 +400,8 @@ static void summarise(idm_trials *trials, size_t number, double *sample)
   trials->high[number] = missing ? NAN : idm_quantile(sample, count, 0.95);
 }
 
-/* The nodes [first, end) under every draw. The samples of all nodes may not fit at once: parts of
- * the tree are looked at one after another, and the draws planned for again. */
+/* Evaluates the nodes [first, end) under every draw. If the samples of all nodes exceed the memory
+ * limit, parts of the tree are processed in turn and the draws are planned again for each part. */
 static idm_status sample_nodes(traversal *w, const idm_posterior *posterior,
                                const idm_parameters *parameters, idm_problem *clone,
                                idm_trials *trials, double *sample, idm_error *opt_error)

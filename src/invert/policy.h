@@ -1,4 +1,4 @@
-/* Policies by state, choice at chance level, and rows of a log.
+/* Policies by state, log-likelihoods at chance level, and per-row quantities of a log.
  *
  * Contents: policy · chance · trials */
 #ifndef IDM_INVERT_POLICY_H
@@ -11,65 +11,66 @@
 
 /* === policy ================================================================================= */
 
-/* Policies by state: what a planner does in every state that may be observed. */
+/* Policies by state: action probabilities of a planner in every observable state. */
 
-/* Whether a problem has such a policy: states are observed, the planner decides by what it believes
- * of them, and utilities are one, not the log's. */
+/* true if the problem has a policy by state: states are observed, the planner decides by its
+ * belief, and there is one utility that does not come from the log. */
 bool idm_policy_by_state(const idm_problem *problem);
-/* The same whether states are observed or not: choices depend on the belief alone. */
+/* The same for observed or hidden states: true if choices depend on the belief alone. */
 bool idm_policy_by_belief(const idm_problem *problem);
-/* Whether choices move by leaps from one best action to another: what the planner takes is drawn by
- * no temperature that is above 0, or may become so. */
+/* true if choices are discontinuous in the parameters (the best action changes by jumps): the
+ * planner has no positive temperature, fixed or free. */
 bool idm_policy_is_discontinuous(const idm_problem *problem);
-/* Whether the log names environments of a family and is not in the one that is chosen: no plan can
- * be compared with its decisions. */
+/* true if the log names environments of a family and none is selected, or the log covers several:
+ * no single plan applies to its decisions. */
 bool idm_policy_is_undetermined(const idm_problem *problem, const idm_data *data);
-/* policy[state][action] of the problem's planner at theta, at the first step. */
+/* Computes policy[state][action] of the problem's planner at theta, at the first step. */
 idm_status idm_policy_plan(const idm_problem *problem, const idm_theta *theta, double *policy,
                            idm_error *opt_error);
-/* The same into a finding, with the names of states and actions. */
+/* Stores that policy in a finding, with the names of states and actions. */
 idm_status idm_policy_put(const idm_problem *problem, const idm_theta *theta,
                           idm_optimality *finding, idm_error *opt_error);
 
 /* === chance ================================================================================= */
 
-/* What somebody reaches who knows nothing of what was seen. */
+/* Chance level: log-likelihoods of policies that ignore the observations. */
 
-/* Log-likelihoods of the decisions of a log (rows with an action of which more than one was open)
- * under policies that look at nothing. */
+/* Log-likelihoods of the decisions of a log (rows with an action of which more than one was
+ * available) under policies that ignore the observations. */
 typedef struct idm_chance {
   uint64_t decisions;
-  double uniform; /* every open action alike */
-  double rates;   /* each action in proportion to a weight of its own, at the best weights */
+  double uniform; /* every available action equally likely */
+  double rates;   /* each action in proportion to one weight per action, at the maximum-likelihood
+                     weights */
 } idm_chance;
 
-/* The log-loss of a decision, nats: never below 0, as a sum of rounded logarithms may be, nor -0.
+/* Log-loss per decision, in nats. Never negative and never -0, unlike a sum of rounded logarithms.
  */
 double idm_log_loss(double log_likelihood, double decisions);
-/* The share of a log-loss that a better one takes away (pseudo-R2); NaN where there is none to take
- * away. */
+/* Share of the log-loss `of` that the smaller `log_loss` removes (pseudo-R2); NaN if `of` is 0. */
 double idm_share_explained(double log_loss, double of);
 idm_status idm_chance_measure(const idm_data *data, idm_chance *chance, idm_error *opt_error);
 
 /* === trials ================================================================================= */
 
-/* Trials with a guest: whoever has more to say of a row than idm_trials does by itself. */
+/* Trials with a visitor, which computes numbers per row beyond those of idm_trials. */
 
-/* Adds numbers of its own to those of every row, and may gather what it likes on the way. */
+/* Appends its own numbers to those of every row, and may collect other quantities during the walk.
+ */
 typedef struct trials_visitor {
   void *context;
-  size_t width; /* numbers a row, after those of the trials */
-  /* Before anything else: the tree whose nodes will be shown, and how many parameters there are. */
+  size_t width; /* numbers per row, after those of the trials */
+  /* Called first, with the tree whose nodes will be visited and the number of parameter draws. */
   idm_status (*open)(void *context, const idm_data *data, const idm_prefix_tree *tree, size_t draws,
                      idm_error *opt_error);
-  /* From now on rows are those of draw `draw`, as planned in the workspace. Called again for the
-   * same draw where the rows of one draw come in parts. */
+  /* Subsequent rows belong to draw `draw`, as planned in the workspace. Called again for the same
+   * draw if its rows are processed in parts. */
   idm_status (*plan)(void *context, size_t draw, idm_workspace *workspace, idm_error *opt_error);
-  /* A row: the memory before its action. Every node is shown once a draw. */
+  /* One row: the memory before its action. Every node is visited once per draw. */
   void (*visit)(void *context, size_t node, const void *memory, double *numbers);
 } trials_visitor;
 
-/* idm_trials_create and idm_posterior_trials with a guest, over so many draws at most. */
+/* idm_trials_create and idm_posterior_trials with a visitor, over max_draws draws at most. */
 idm_status idm_trials_create_with(idm_workspace *workspace, const idm_data *data,
                                   const trials_visitor *opt_visitor, idm_trials **ret_trials,
                                   idm_error *opt_error);

@@ -1,4 +1,4 @@
-/* Posteriors, findings and draws.
+/* Posteriors, learnt dynamics of draws, and findings.
  *
  * Contents: posterior · between · drawn · finding */
 #include <math.h>
@@ -17,7 +17,7 @@
 
 /* === posterior ============================================================================== */
 
-/* Posteriors: what an inverse planner found. */
+/* Posteriors: the results of inverse planners. */
 
 void idm_posterior_destroy(idm_posterior *posterior)
 {
@@ -123,7 +123,7 @@ size_t idm_posterior_axis(const idm_posterior *posterior, const char *name)
   return i;
 }
 
-/* Name quantity i of a series as its axis says. */
+/* Sets the name of quantity i of a series to "series[label]", with the label of its axis. */
 static idm_status name_of_series(const idm_posterior *posterior, size_t series, size_t i,
                                  idm_labels *quantity, idm_error *opt_error)
 {
@@ -263,7 +263,7 @@ size_t idm_posterior_highest(const idm_posterior *posterior)
 
 /* === between ================================================================================ */
 
-/* Draws given each of several draws of dynamics: see the header. */
+/* Draws conditional on each of several draws of the dynamics. */
 
 double idm_between_share(const double *value, size_t cuts, size_t count)
 {
@@ -300,7 +300,7 @@ idm_status idm_diagnose_cuts(const double *value, const double *opt_coordinate, 
     idm_diagnosis cut_diagnosis;
     status = idm_diagnose(value + k * cut_chains * draws, cut_chains, draws, draws, 1,
                           &cut_diagnosis, opt_error);
-    /* What is not a number stays none. */
+    /* A NaN R-hat is kept. */
     d->rhat = isnan(d->rhat) || d->rhat > cut_diagnosis.rhat ? d->rhat : cut_diagnosis.rhat;
     d->ess_bulk += cut_diagnosis.ess_bulk;
     d->ess_tail += cut_diagnosis.ess_tail;
@@ -309,7 +309,7 @@ idm_status idm_diagnose_cuts(const double *value, const double *opt_coordinate, 
       idm_between_share(opt_coordinate ? opt_coordinate : value, cuts, cut_chains * draws);
   const double share = fmax(0, idm_between_share(value, cuts, cut_chains * draws));
   d->mcse_mean = d->sd * sqrt(share / (double)cuts + (1 - share) / fmax(d->ess_bulk, 1));
-  /* A few draws of the dynamics do not cover what decisions would make of them. */
+  /* A few draws of the dynamics do not represent the posterior of dynamics and decisions. */
   if (idm_depends_on_dynamics(between)) d->q05 = d->q95 = NAN;
   if (opt_between) *opt_between = between;
   return status;
@@ -317,7 +317,7 @@ idm_status idm_diagnose_cuts(const double *value, const double *opt_coordinate, 
 
 /* === drawn ================================================================================== */
 
-/* Learnt dynamics that the draws of an answer are of. */
+/* Learnt dynamics that the draws of an answer are conditional on. */
 
 void idm_dynamics_sets_destroy(idm_dynamics_sets *drawn)
 {
@@ -400,13 +400,13 @@ const char *idm_dynamics_sets_describe(const idm_posterior *opt_posterior, idm_d
   else if (use == IDM_DYNAMICS_HIGHEST)
     snprintf(buffer, size, "Dynamics: those of the draw of highest density.");
   else if (use == IDM_DYNAMICS_PER_DRAW)
-    snprintf(buffer, size, "Dynamics: those learnt, of each draw its own.");
+    snprintf(buffer, size, "Dynamics: learnt, each draw with its own.");
   return buffer;
 }
 
 /* === finding ================================================================================ */
 
-/* Findings: what an inverse planner says of its answer. */
+/* Findings: statements of an inverse planner on the optimality of its answer. */
 
 idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding, idm_error *opt_error)
 {
@@ -417,7 +417,7 @@ idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding, i
   return IDM_OK;
 }
 
-/* Arrays of a copy; false where memory ran out. */
+/* Copies the arrays; returns false if memory is exhausted. */
 static bool copy_arrays(const idm_optimality *from, idm_optimality *to)
 {
   const size_t policies = from->state.count * from->action.count;

@@ -1,4 +1,4 @@
-/* Prediction by a posterior: of trajectories that are given, and of new ones. */
+/* Posterior prediction of given trajectories and simulation of new ones. */
 #include <math.h>
 
 #include "base/door.h"
@@ -15,15 +15,15 @@
 #include "idm/workspace.h"
 #include "invert/fork.h"
 
-/* Draws that a prediction averages over, at most. */
+/* Largest number of draws that a prediction averages over. */
 enum { max_draws = 1000 };
 
 typedef struct predictor {
   const idm_posterior *posterior;
-  idm_problem *clone; /* the agent of the draw */
+  idm_problem *clone; /* the agent at the current draw */
   idm_parameters *parameters;
   idm_workspace *workspace;
-  size_t planned;      /* draw that the workspace is planned for, plus 1 */
+  size_t planned;      /* draw that the workspace was planned for, plus 1; 0: none */
   size_t trajectories; /* to simulate */
   size_t agents;
 } predictor;
@@ -47,7 +47,7 @@ static idm_status open_predictor(predictor *p, const idm_problem *problem,
   return status;
 }
 
-/* Plan for draw i of all chains' draws. */
+/* Plans for draw i, counted over all chains. */
 static idm_status plan_draw(predictor *p, size_t i, idm_error *opt_error)
 {
   if (p->planned == i + 1) return IDM_OK;
@@ -73,7 +73,7 @@ static idm_status average(predictor *p, const idm_data *data, idm_scorer *scorer
       idm_log_sum_add(&sum[t], idm_scorer_trajectory(scorer, t));
   }
   score->log_likelihood = 0;
-  score->evidence = 0; /* a mean of likelihoods is no sum of parts */
+  score->evidence = 0; /* a mean of likelihoods is not a sum of parts */
   for (size_t t = 0; status == IDM_OK && t < data->trajectories; t++) {
     log_likelihood[t] = idm_log_sum_value(sum[t]) - log((double)used_draws);
     score->log_likelihood += log_likelihood[t];
@@ -104,7 +104,7 @@ idm_status idm_posterior_predict(const idm_problem *problem, const idm_posterior
   return status;
 }
 
-/* A draw a trajectory, or where a memory outlives it a draw an agent. */
+/* Uses one draw per trajectory, or one draw per agent if memory persists between trajectories. */
 static idm_status plan_trajectory(void *context, size_t trajectory, size_t agent,
                                   idm_error *opt_error)
 {

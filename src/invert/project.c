@@ -1,4 +1,5 @@
-/* Projections: the composition of a planner and an inverse planner, and its distance from a log. */
+/* Projections: the composition of a planner and an inverse planner, and its divergence from a log.
+ */
 #include <math.h>
 
 #include "base/door.h"
@@ -17,7 +18,7 @@
 #include "invert/policy.h"
 #include "invert/posterior.h"
 
-/* A row of the tree, by what makes two decisions the same question. */
+/* A node of the tree, keyed by what defines a repeated decision: history and available actions. */
 typedef struct decision {
   int32_t parent;
   uint32_t available;
@@ -35,7 +36,7 @@ static int compare_decisions(const void *a, const void *b)
   return (x->action > y->action) - (x->action < y->action);
 }
 
-/* n KL(empirical || pi) of one question: sum_u n_u (log(n_u / n) - log pi(u)). */
+/* n KL(empirical || pi) of one repeated decision: sum_u n_u (log(n_u / n) - log pi(u)). */
 static double divergence(const decision *d, size_t count, uint64_t total)
 {
   double sum = 0;
@@ -68,8 +69,8 @@ static void add_divergences(decision *d, size_t count, idm_projection *projectio
   projection->divergence = projection->repeated ? sum / (double)projection->repeated : NAN;
 }
 
-/* The decisions of the tree, one a node; their log-probabilities come from any trajectory through
- * it. */
+/* Lists the decisions of the tree, one per node; each log-probability is taken from a trajectory
+ * through the node. */
 static size_t list_decisions(const idm_data *data, const idm_prefix_tree *tree,
                              const double *log_probability, decision *d)
 {
@@ -177,7 +178,8 @@ idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior
   return status;
 }
 
-/* Log-loss and Brier score of probabilities [action], and log_probability[row] of what was done. */
+/* Computes log-loss and Brier score of the mean action probabilities, and log_probability[row] of
+ * the chosen actions. */
 static void measure_rows(const idm_trials *trials, const idm_data *data, double *log_probability,
                          idm_projection *projection)
 {

@@ -1,4 +1,4 @@
-/* CSV, plain or compressed by gzip.
+/* Reads CSV, plain or compressed by gzip.
  *
  * Contents: stream · csv */
 #include <errno.h>
@@ -20,15 +20,15 @@ struct idm_stream {
   FILE *file;
   const char *name;
   bool compressed;
-  bool inflating; /* the inflater is set up */
-  bool in_member; /* between the head of a gzip member and its end */
+  bool inflating; /* the inflater is initialised */
+  bool in_member; /* between the header of a gzip member and its end */
   bool ended;     /* the file has no more bytes */
   z_stream inflater;
-  unsigned char input[input_size]; /* of a plain file: its first bytes */
-  size_t pending;                  /* of a plain file: how many of them are still to be given */
+  unsigned char input[input_size]; /* for a plain file: its first bytes */
+  size_t pending;                  /* for a plain file: number of these bytes not yet returned */
 };
 
-/* Read bytes of the file behind those that are held. */
+/* Read bytes of the file to the position after the `pending` bytes in the input. */
 static idm_status fill(idm_stream *stream, size_t pending, size_t *ret_received,
                        idm_error *opt_error)
 {
@@ -53,7 +53,7 @@ idm_status idm_stream_open(FILE *file, const char *name, idm_stream **ret_stream
   if (status == IDM_OK && stream->compressed) {
     stream->inflater.next_in = stream->input;
     stream->inflater.avail_in = (uInt)stream->pending;
-    /* 16: a gzip head is expected */
+    /* 16: a gzip header is expected */
     if (inflateInit2(&stream->inflater, 16 + MAX_WBITS) != Z_OK)
       status = idm_fail_memory(opt_error);
     stream->inflating = stream->in_member = status == IDM_OK;
@@ -94,16 +94,16 @@ static idm_status read_plain(idm_stream *stream, char *to, size_t size, size_t *
                      errno ? strerror(errno) : "input error");
 }
 
-/* What the inflater answered in place of Z_OK and Z_STREAM_END. */
+/* Fail because the inflater returned neither Z_OK nor Z_STREAM_END. */
 static idm_status fail_inflate(const idm_stream *stream, int answer, idm_error *opt_error)
 {
   if (answer == Z_MEM_ERROR) return idm_fail_memory(opt_error);
   return idm_fail_at(opt_error, stream->name, 0, 0,
-                     "the file is compressed by gzip and damaged (%s); make it anew from the table",
-                     stream->inflater.msg ? stream->inflater.msg : "its data make no sense");
+                     "the file is compressed by gzip and damaged (%s); compress the table again",
+                     stream->inflater.msg ? stream->inflater.msg : "invalid data");
 }
 
-/* More compressed bytes, where none are left. */
+/* Read more compressed bytes if none are left. */
 static idm_status feed(idm_stream *stream, idm_error *opt_error)
 {
   size_t received;
@@ -118,7 +118,7 @@ static idm_status feed(idm_stream *stream, idm_error *opt_error)
   return status;
 }
 
-/* Members may follow one another, as `cat a.gz b.gz` makes them. */
+/* Decompress. Several gzip members may follow one another, as in the output of `cat a.gz b.gz`. */
 static idm_status read_compressed(idm_stream *stream, char *to, size_t size, size_t *ret_received,
                                   idm_error *opt_error)
 {
@@ -155,35 +155,35 @@ idm_status idm_stream_read(idm_stream *stream, char *to, size_t size, size_t *re
 
 /* === csv ==================================================================================== */
 
-/* CSV: a tokenizer over a sliding buffer. By hand, because libcsv gives no places.
+/* CSV tokenizer over a sliding buffer. libcsv is not used because it does not report positions.
  *
- * A record is scanned where it lies in the buffer. Where the buffer ends first, the record is moved
- * to the front, more is read, and the record is scanned again from its start; fields are pointers
- * into the buffer, copied only to undouble quotes. */
+ * A record is scanned in place. If the buffer ends first, the record is moved to the front, more is
+ * read, and the record is scanned again from its start. Fields are pointers into the buffer; they
+ * are copied only to remove doubled quotes. */
 
 static const size_t first_capacity = (size_t)1 << 19;
 
 struct idm_csv {
   char *file;
   idm_stream *source; /* NULL for memory */
-  bool stream;        /* false where all that is left lies in at .. end */
+  bool stream;        /* false if at .. end contains all bytes that are left */
   char *buffer;       /* NULL for memory */
   size_t capacity;
   const char *at; /* first byte of the next record */
   const char *end;
-  uint32_t line; /* of `at` */
+  uint32_t line; /* line of `at` */
   idm_csv_field *field;
   size_t field_capacity;
   size_t width; /* fields of the first record; 0 before it */
   idm_csv_form form;
-  char separator;    /* told from the first record */
+  char separator;    /* detected in the first record */
   char max_special;  /* the largest of the bytes that stop the scan of a plain field */
-  bool special[256]; /* those bytes */
-  char *scratch;     /* texts with their quotes undoubled */
+  bool special[256]; /* bytes that stop the scan of a plain field */
+  char *scratch;     /* texts after doubled quotes are replaced by single ones */
   size_t scratch_capacity;
 };
 
-/* How the scan of a field or record went on. */
+/* Result of the scan of a field or record. */
 typedef enum scan_result { NEXT_FIELD, LAST_FIELD, MORE, FAILED } scan_result;
 
 typedef struct scan {
@@ -215,7 +215,7 @@ static idm_status create(const char *file, idm_csv **ret_csv, idm_error *opt_err
   return IDM_OK;
 }
 
-/* Move what is left to the front and read on behind it. */
+/* Move the remaining bytes to the front and read more after them. */
 static idm_status refill(idm_csv *csv, idm_error *opt_error)
 {
   const size_t kept = (size_t)(csv->end - csv->at);
@@ -306,8 +306,8 @@ static void set_separator(idm_csv *csv, char separator)
   for (size_t i = 0; i < sizeof stops; i++) csv->special[(unsigned char)stops[i]] = true;
 }
 
-/* How often each separator stands in the first record outside quotes; false where the buffer ends
- * before the record does. */
+/* Count each separator in the first record outside quotes; returns false if the buffer ends before
+ * the record. */
 static bool count_separators(const idm_csv *csv, size_t count[sizeof separators])
 {
   bool quoted = false;
@@ -315,21 +315,21 @@ static bool count_separators(const idm_csv *csv, size_t count[sizeof separators]
   memset(count, 0, sizeof separators * sizeof *count);
   for (const char *p = csv->at; p < csv->end; p++) {
     const char *location = *p && !quoted ? strchr(separators, *p) : NULL;
-    if (*p == '"') quoted = !quoted; /* a doubled quote opens what it closed */
+    if (*p == '"') quoted = !quoted; /* a doubled quote switches twice */
     if (location) count[location - separators]++;
     if (!quoted && !blank && (*p == '\n' || *p == '\r')) return true;
     blank = blank && strchr(" \t\r\n", *p);
-    if (blank) count[1] = 0; /* what stands on blank lines separates nothing */
+    if (blank) count[1] = 0; /* separators on blank lines are not counted */
   }
   return !csv->stream;
 }
 
-/* The separator of a file, from its first record. */
+/* Detect the separator of a file from its first record. */
 static idm_status detect_separator(idm_csv *csv, idm_error *opt_error)
 {
   size_t count[sizeof separators];
   while (!count_separators(csv, count)) {
-    if ((size_t)(csv->end - csv->at) > IDM_CSV_FIELD_LIMIT) break; /* enough to judge by */
+    if ((size_t)(csv->end - csv->at) > IDM_CSV_FIELD_LIMIT) break; /* enough to decide */
     const idm_status status = refill(csv, opt_error);
     if (status != IDM_OK) return status;
   }
@@ -339,8 +339,8 @@ static idm_status detect_separator(idm_csv *csv, idm_error *opt_error)
   while (separators[first] && separators[second] && (second == first || !count[second])) second++;
   if (separators[first] && separators[second])
     return idm_fail_at(opt_error, csv->file, (long)csv->line, 1,
-                       "the header holds %zu %s%s and %zu %s%s: which of them separates its names? "
-                       "put names that hold one in quotes",
+                       "the header holds %zu %s%s and %zu %s%s, and the separator is ambiguous; "
+                       "put names that contain one in quotes",
                        count[first], separator_name(separators[first]),
                        count[first] == 1 ? "" : "s", count[second],
                        separator_name(separators[second]), count[second] == 1 ? "" : "s");
@@ -370,15 +370,15 @@ static scan_result fail_long(const idm_csv *csv, scan *s, const idm_csv_field *f
   return FAILED;
 }
 
-/* Where the scan of a field that begins at `first` must stop: no field needs more than the limit.
- */
+/* End of the scan of a field that begins at `first`: the end of the buffer, or the limit of a
+ * field. */
 static const char *field_limit(const idm_csv *csv, const char *first)
 {
   return (size_t)(csv->end - first) > IDM_CSV_FIELD_LIMIT ? first + IDM_CSV_FIELD_LIMIT + 1
                                                           : csv->end;
 }
 
-/* Behind a field at p stands a separator, a line end, or the end of the file. */
+/* End a field at p, where there is a separator, a line end or the end of the file. */
 static scan_result end_field(const idm_csv *csv, scan *s, const char *p)
 {
   s->at = p;
@@ -394,8 +394,8 @@ static scan_result end_field(const idm_csv *csv, scan *s, const char *p)
   return LAST_FIELD;
 }
 
-/* The first special byte from p on, or stop. Eight bytes that lie above all special ones are passed
- * at once. */
+/* First special byte from p on, or the end. Eight bytes that are all larger than every special byte
+ * are skipped at once. */
 static const char *find_special(const idm_csv *csv, const char *p, const char *limit)
 {
   const uint64_t ones = 0x0101010101010101u;
@@ -429,7 +429,7 @@ static scan_result scan_plain(const idm_csv *csv, scan *s, idm_csv_field *field)
   return end_field(csv, s, p);
 }
 
-/* Find the closing quote from *place on: NEXT_FIELD where it is found. */
+/* Find the closing quote from *place on; NEXT_FIELD if it is found. */
 static scan_result find_quote(const idm_csv *csv, scan *s, idm_csv_field *field, const char **place)
 {
   const char *const limit = field_limit(csv, *place);
@@ -480,7 +480,7 @@ static scan_result scan_quoted(const idm_csv *csv, scan *s, idm_csv_field *field
   return end_field(csv, s, p);
 }
 
-/* Room for one more field. */
+/* Ensure room for one more field. */
 static idm_status next_field(idm_csv *csv, const scan *s)
 {
   if ((size_t)(s->at - csv->at) > IDM_CSV_RECORD_LIMIT)
@@ -558,11 +558,11 @@ static idm_status check_width(idm_csv *csv, const scan *s)
       "this row has %zu field%s; the header has %zu%s", s->fields, s->fields == 1 ? "" : "s",
       csv->width,
       more && csv->separator == ','
-          ? " (a text that holds a comma stands in quotes, and numbers have a decimal point)"
+          ? " (put a text with a comma in quotes, and write numbers with a decimal point)"
           : "");
 }
 
-/* How the record that ends before `end` was ended. */
+/* Count the line end of the record that ends before `end`. */
 static void count_end(idm_csv *csv, const char *end)
 {
   if (end == csv->at) return;

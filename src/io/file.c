@@ -1,9 +1,10 @@
-/* Files: places, whole files and hashes.
+/* Reads, writes and hashes files at paths and in folders.
  *
  * Contents: place · file · hash */
-#define _DEFAULT_SOURCE     /* flock */
-#define _XOPEN_SOURCE   700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
-#define _XOPEN_SOURCE   700 /* openat, O_NOFOLLOW, S_ISSOCK */
+#define _DEFAULT_SOURCE /* flock */
+#define _XOPEN_SOURCE                                                                              \
+  700 /* realpath: in POSIX since 2008; glibc declares it only with this macro */
+#define _XOPEN_SOURCE 700 /* openat, O_NOFOLLOW, S_ISSOCK */
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,7 @@
 
 /* === place ================================================================================== */
 
-/* Files at paths and in folders: see the header. */
+/* Files at paths and in folders. */
 
 idm_location idm_location_of(const char *path)
 {
@@ -69,7 +70,8 @@ static idm_status fail_open(const idm_location *location, idm_error *opt_error)
   return idm_fail(opt_error, IDM_INPUT, "cannot open '%s': %s", location->path, strerror(errno));
 }
 
-/* Whether a place holds a regular file, or nothing; links of a path are followed. */
+/* IDM_INPUT if a location has a file that is not regular; a free location is accepted. Links of a
+ * path are followed. */
 static idm_status check_regular(const idm_location *location, idm_error *opt_error)
 {
   struct stat info;
@@ -89,12 +91,12 @@ idm_status idm_location_check_reread(const idm_location *location, idm_error *op
   if (fstatat(location->folder, location->name, &info, 0) != 0 ||
       !(S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)))
     return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT, "'%s' is %s; a request names a file that can be read again",
+  return idm_fail(opt_error, IDM_INPUT, "'%s' is %s; expected a file that can be read again",
                   location->path, idm_file_kind_name(info.st_mode));
 }
 
-/* The check comes first because opening a device can have effects, and is repeated on the
- * descriptor because the name can change hands in between. */
+/* The kind is checked before opening because opening a device can have effects, and again on the
+ * descriptor because the file can be replaced in between. */
 static idm_status open_regular(const idm_location *location, int *ret_descriptor,
                                idm_error *opt_error)
 {
@@ -131,22 +133,22 @@ idm_status idm_location_open_named(const idm_location *location, int *ret_descri
 
 /* === file =================================================================================== */
 
-/* Whole files: bounded reads, and writes that appear whole or not at all.
+/* Whole files: bounded reads and atomic writes.
  *
- * Contents: reading · temporary names · what may be written · writing */
+ * Contents: reading · temporary names · permissions · writing */
 
 struct idm_file {
   FILE *stream;
   int folder;      /* descriptor that names are relative to, borrowed; or AT_FDCWD */
   char *name;      /* NULL for standard output */
-  char *path;      /* the same in messages */
-  char *temporary; /* name written under until commit */
+  char *path;      /* the path in messages */
+  char *temporary; /* name until the file is committed */
   int error;       /* first errno of a failed write */
 };
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* A stream to read from; that of standard input is not the caller's to close. */
+/* Open a stream for reading. The caller must not close standard input. */
 static idm_status open_stream(const idm_location *location, FILE **ret_stream, idm_error *opt_error)
 {
   int descriptor;
@@ -160,14 +162,14 @@ static idm_status open_stream(const idm_location *location, FILE **ret_stream, i
   return idm_fail_memory(opt_error);
 }
 
-/* Bytes that one file may take: half of the machine's memory. */
+/* Largest size of a file, in bytes: half of the machine's memory. */
 static uintmax_t memory_limit(void)
 {
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? (uintmax_t)pages / 2 * (uintmax_t)page : UINTMAX_MAX;
 }
 
-/* The rest of a stream, with a NUL behind it. */
+/* Read the rest of a stream and append a NUL. */
 static idm_status read_stream(FILE *stream, const char *path, size_t limit, char **ret_text,
                               size_t *ret_length, idm_error *opt_error)
 {
@@ -177,7 +179,7 @@ static idm_status read_stream(FILE *stream, const char *path, size_t limit, char
   size_t capacity = 1 << 16;
   if (fstat(fileno(stream), &info) == 0 && S_ISREG(info.st_mode)) {
     const uintmax_t size = (uintmax_t)info.st_size;
-    /* A sparse file costs a stranger nothing, and would fill the memory. */
+    /* A sparse file takes no disk space, but would fill the memory. */
     if (size > limit || size > memory_limit())
       return idm_fail(opt_error, IDM_INPUT,
                       "'%s' is larger than %zu bytes, or than half the memory", path, limit);
@@ -236,12 +238,12 @@ idm_status idm_file_read(const char *path, size_t limit, char **ret_text, size_t
 
 /* --- temporary names ------------------------------------------------------------------------ */
 
-/* While it is written a file is called PATH.PROCESS-NUMBER.tmp, and whoever writes it holds a lock
- * on it: one that can be locked belongs to nobody any more. (A process number alone would not say,
- * since they are used again, and other machines have their own.) */
+/* While a file is written, its name is PATH.PROCESS-NUMBER.tmp, and the writer holds a lock on it.
+ * A temporary file that can be locked is stale. (The number of the process is not sufficient, since
+ * numbers are reused and other machines have their own.) */
 static const char suffix[] = ".tmp";
 
-/* Whether a name is `base` with what a temporary one has behind it. */
+/* Returns true if a name is `base` with the suffix of a temporary file. */
 static bool is_temporary(const char *name, const char *base, size_t length)
 {
   static const char digits[] = "0123456789";
@@ -254,7 +256,7 @@ static bool is_temporary(const char *name, const char *base, size_t length)
   return second && strcmp(number + second, suffix) == 0;
 }
 
-/* Remove a temporary file, unless somebody writes it. */
+/* Remove a temporary file unless its writer holds a lock on it. */
 static void remove_if_stale(int folder, const char *name)
 {
   const int descriptor = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -263,7 +265,7 @@ static void remove_if_stale(int folder, const char *name)
   close(descriptor);
 }
 
-/* Remove the dead temporary files of `base` in a folder; closes the descriptor. */
+/* Remove the stale temporary files of `base` in a folder; closes the descriptor. */
 static void remove_stale(int folder, const char *base)
 {
   const size_t length = strlen(base);
@@ -282,25 +284,25 @@ void idm_file_sweep(const char *path)
   if (!path) return;
   const char *slash = strrchr(path, '/');
   const char *base = slash ? slash + 1 : path;
-  char folder[4200] = "."; /* longer ones are refused by the system as they are */
+  char folder[4200] = "."; /* the system rejects longer ones */
   if (slash) snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
   remove_stale(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), base);
 }
 
 void idm_file_remove_stale_at(int folder, const char *name)
 {
-  /* A description of its own: reading a folder moves its offset. */
+  /* Open a separate descriptor: reading a folder moves its offset. */
   remove_stale(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
 }
 
-/* A new file of that name, locked; -1 and errno where there is none, which with EEXIST is worth
- * another try: somebody else has it, or swept it away before it was locked. */
+/* Create and lock a new file; returns its descriptor, or -1 with errno. EEXIST means that another
+ * attempt may succeed: another writer has the name, or removed the file before it was locked. */
 static int open_locked(int folder, const char *name)
 {
   const int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   struct stat info;
   if (descriptor < 0) return -1;
-  /* Where there are no locks nobody can sweep either. */
+  /* Without locks, stale files are not removed either. */
   (void)flock(descriptor, LOCK_EX | LOCK_NB);
   if (fstat(descriptor, &info) == 0 && info.st_nlink) return descriptor;
   close(descriptor);
@@ -308,9 +310,9 @@ static int open_locked(int folder, const char *name)
   return -1;
 }
 
-/* Open a fresh file beside `path`, so that the rename stays within one file system. Not mkstemp:
- * the file must have the mode of an ordinary new one, and asking for the umask would change it for
- * other threads. */
+/* Open a new file in the folder of `path`, so that the rename stays within one file system. mkstemp
+ * is not used: the file must have the mode of an ordinary new one, and reading the umask would
+ * change it for other threads. */
 static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm_error *opt_error)
 {
   enum { attempts = 1000 };
@@ -334,7 +336,8 @@ static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm
     return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(reason));
   }
   if (opt_old)
-    (void)fchmod(descriptor, opt_old->st_mode & 07777); /* what is replaced keeps its mode */
+    (void)fchmod(descriptor,
+                 opt_old->st_mode & 07777); /* keep the mode of the file that is replaced */
   file->stream = fdopen(descriptor, "wb");
   if (file->stream) return IDM_OK;
   const int reason = errno;
@@ -342,7 +345,7 @@ static idm_status open_temporary(idm_file *file, const struct stat *opt_old, idm
   return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", file->path, strerror(reason));
 }
 
-/* --- what may be written -------------------------------------------------------------------- */
+/* --- permissions ----------------------------------------------------------------------------- */
 
 bool idm_file_same(const char *a, const char *b)
 {
@@ -352,8 +355,9 @@ bool idm_file_same(const char *a, const char *b)
          x.st_ino == y.st_ino;
 }
 
-/* The rename at the end needs no leave of the file that it replaces, and root needs none of any: a
- * file that nobody may write to was closed by its owner, who is to open it. */
+/* IDM_SYSTEM if the file at a location is read-only. The rename at the end needs no permission on
+ * the file that it replaces, and root needs none at all, so permission is checked here: the owner
+ * of a read-only file must change its mode first. */
 static idm_status check_permission(const idm_location *location, idm_error *opt_error)
 {
   struct stat info;
@@ -384,8 +388,8 @@ idm_status idm_file_check_output(const char *path, const char *const *opt_inputs
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-/* Where a path leads: a link stays, and what it points to is replaced. In a folder nothing is
- * followed. */
+/* Resolve the target of a path: a link is kept, and the file that it points to is replaced. In a
+ * folder, links are not followed. */
 static idm_status resolve_link(idm_file *file, const idm_location *location, idm_error *opt_error)
 {
   struct stat info;
@@ -402,7 +406,7 @@ static idm_status resolve_link(idm_file *file, const idm_location *location, idm
   return file->name && file->path ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* A device or a pipe cannot be replaced by a rename: it is written to directly. */
+/* A device or a pipe cannot be replaced by a rename: write to it directly. */
 static idm_status open_device(idm_file *file, const char *path, idm_error *opt_error)
 {
   file->stream = fopen(path, "wb");
@@ -491,7 +495,7 @@ idm_status idm_file_commit(idm_file *file, idm_error *opt_error)
   errno = 0;
   if (fflush(file->stream) != 0) note_failure(file);
   if (file->temporary && fsync(fileno(file->stream)) != 0) note_failure(file);
-  /* Renamed while its lock is held: between the two it could be swept away. */
+  /* The file is renamed while its lock is held: otherwise it could be removed as stale before. */
   const bool renamed = !file->error && file->temporary &&
                        renameat(file->folder, file->temporary, file->folder, file->name) == 0;
   if (!file->error && file->temporary && !renamed) note_failure(file);
@@ -524,7 +528,7 @@ void idm_file_abandon(idm_file *file)
 
 /* SHA-256 of a file, by libmd. */
 
-/* The digest in hexadecimal. */
+/* Write the digest in hexadecimal. */
 static void finish_digest(SHA2_CTX *context, char hash[IDM_HASH_SIZE])
 {
   static const char digits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* Files: places, whole files, hashes and compressed streams.
+/* Files: locations, whole files, hashes and compressed streams.
  *
  * Contents: place · file · hash · stream */
 #ifndef IDM_IO_FILE_H
@@ -14,12 +14,12 @@
 
 /* === place ================================================================================== */
 
-/* Where a file lies: at a path, or in a folder that is open.
+/* Location of a file: a path, or a name in an open folder.
  *
- * A path is the caller's own, and its links are followed. A folder may come from a stranger: a name
- * in it must be a regular file. It is opened relative to the folder's descriptor and without
- * following links, so that nothing outside the folder is read or changed, and opening it never
- * waits for the other end of a pipe. */
+ * A path is given by the user, and its links are followed. A folder may come from an untrusted
+ * source: a name in it must be a regular file. The file is opened relative to the folder's
+ * descriptor, without following links, so that nothing outside the folder is read or changed, and
+ * without waiting for the other end of a pipe. */
 
 typedef struct idm_location {
   int folder;       /* descriptor, borrowed; AT_FDCWD for a path */
@@ -27,34 +27,34 @@ typedef struct idm_location {
   const char *path; /* the file's name in messages; borrowed */
 } idm_location;
 
-/* A path as it was given. */
+/* Location of a path. */
 idm_location idm_location_of(const char *path);
-/* Whether a place is in a folder, so that only a regular file is accepted there. */
+/* Returns true if a location is in a folder, where only regular files are accepted. */
 bool idm_location_in_folder(const idm_location *location);
-/* Whether something has that name, a dangling link included. */
+/* Returns true if a file of any kind has that name, a dangling link included. */
 bool idm_location_exists(const idm_location *location);
-/* IDM_INPUT, with the name and the kind, where a place in a folder is neither free nor a regular
- * file. Any path is accepted. */
+/* IDM_INPUT, with the name and the kind, if a location in a folder is neither free nor a regular
+ * file. Every path is accepted. */
 idm_status idm_location_check(const idm_location *location, idm_error *opt_error);
-/* IDM_INPUT where a path leads to a pipe or a socket, for a file that is read more than once. */
+/* IDM_INPUT if a path is a pipe or a socket; for a file that is read more than once. */
 idm_status idm_location_check_reread(const idm_location *location, idm_error *opt_error);
 /* Open a file for reading. */
 idm_status idm_location_open(const idm_location *location, int *ret_descriptor,
                              idm_error *opt_error);
-/* Open a file that another file names: a path too must lead to a regular file. */
+/* Open a file that is named in another file: it must be a regular file, also at a path. */
 idm_status idm_location_open_named(const idm_location *location, int *ret_descriptor,
                                    idm_error *opt_error);
-/* What a mode describes: "a folder", "a symbolic link", ... */
+/* Kind of file of a mode: "a folder", "a symbolic link", ... */
 const char *idm_file_kind_name(mode_t mode);
 
 /* === file =================================================================================== */
 
-/* Whole files at places: the functions of idm/file.h, for files in folders as well. */
+/* Whole files at locations: the functions of idm/file.h, also for files in folders. */
 
 /* As idm_file_read. */
 idm_status idm_file_read_at(const idm_location *location, size_t limit, char **ret_text,
                             size_t *ret_length, idm_error *opt_error);
-/* As idm_file_create. In a folder only a regular file is replaced: anything else is IDM_INPUT. The
+/* As idm_file_create. In a folder only a regular file is replaced; any other kind is IDM_INPUT. The
  * folder's descriptor is borrowed until the file is committed or abandoned. */
 idm_status idm_file_create_at(const idm_location *location, idm_file **ret_file,
                               idm_error *opt_error);
@@ -63,25 +63,25 @@ void idm_file_remove_stale_at(int folder, const char *name);
 
 /* === hash =================================================================================== */
 
-/* SHA-256 of a file at a place: see idm/file.h. */
+/* SHA-256 of a file at a location; see idm/file.h. */
 
 idm_status idm_file_hash_at(const idm_location *location, char hash[IDM_HASH_SIZE],
                             idm_error *opt_error);
 
 /* === stream ================================================================================= */
 
-/* Bytes of a file, plain or compressed by gzip: its first two bytes tell. */
+/* Bytes of a file, plain or compressed by gzip, as its first two bytes determine. */
 
 typedef struct idm_stream idm_stream;
 
-/* Read from a file that stays the caller's; `name` is borrowed for messages. */
+/* Read from a file, which the caller closes; `name` is borrowed for messages. */
 idm_status idm_stream_open(FILE *file, const char *name, idm_stream **ret_stream,
                            idm_error *opt_error);
-/* Up to `size` bytes; fewer are the last. A file that is compressed and cut short, damaged, or
- * followed by something else is an error. */
+/* Read up to `size` bytes; fewer only at the end. IDM_INPUT if a compressed file is truncated,
+ * damaged, or followed by other bytes. */
 idm_status idm_stream_read(idm_stream *stream, char *to, size_t size, size_t *ret_received,
                            idm_error *opt_error);
-/* Takes NULL. */
+/* NULL is allowed. */
 void idm_stream_close(idm_stream *stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* Numbers and texts in JSON. */
+/* Converts numbers and texts to and from JSON. */
 #include "io/json.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 
 #include "base/text.h"
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
-/* Keep what was made of *whole, or drop it. */
+/* Free *whole and set it to NULL if an operation on it failed. */
 static void keep(json_t **whole, int failed)
 {
   if (!failed) return;
@@ -77,8 +77,8 @@ typedef struct buffer {
   bool failed;
 } buffer;
 
-/* jansson 2.14 goes on after an append that failed, and so does its json_dumps: the text then lacks
- * a piece. Here a failure stays. */
+/* jansson 2.14 continues after a failed append, and so does its json_dumps: a piece of the text is
+ * then missing. Here a failure is kept. */
 static int append(const char *bytes, size_t length, void *context)
 {
   buffer *b = context;
@@ -109,7 +109,7 @@ char *idm_json_dump(json_t *object, size_t flags)
   return NULL;
 }
 
-/* Where memory runs out jansson has no words, and not always a code. */
+/* When memory is exhausted, jansson sets no message, and not always a code. */
 idm_status idm_json_load(const char *text, size_t length, const char *file, json_t **ret_object,
                          idm_error *opt_error)
 {

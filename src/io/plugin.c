@@ -1,4 +1,4 @@
-/* Plug-ins: loading, and what is asked of them. */
+/* Loads plug-ins and registers their planners and inverse planners. */
 #include "idm/plugin.h"
 
 #include <dlfcn.h>
@@ -13,12 +13,12 @@ static idm_status check_table(const char *path, const idm_plugin *table, idm_err
   if (table->abi != IDM_PLUGIN_ABI || memcmp(table->layout, layout, sizeof layout) != 0)
     return idm_fail(opt_error, IDM_INPUT,
                     "the plug-in '%s' was built against another library (interface %u, this is "
-                    "%u%s); build it anew",
+                    "%u%s); rebuild it",
                     path, table->abi, (unsigned)IDM_PLUGIN_ABI,
                     table->abi == IDM_PLUGIN_ABI ? " with other tables" : "");
   if (!table->planner && !table->inverse)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the plug-in '%s' brings neither a planner nor an inverse planner", path);
+                    "the plug-in '%s' contains neither a planner nor an inverse planner", path);
   return IDM_OK;
 }
 

@@ -1,4 +1,4 @@
-/* CSV that a spreadsheet does not execute. */
+/* Copies CSV so that a spreadsheet does not execute its cells as formulas. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const size_t max_bytes = (size_t)1 << 36;
 
-/* Whether a cell is a number, which a spreadsheet shows as such. */
+/* Returns true if a cell is a number, which a spreadsheet displays as such. */
 static bool is_number(const char *cell, size_t length)
 {
   double number;
@@ -18,8 +18,8 @@ static bool is_number(const char *cell, size_t length)
   return idm_number_decimal(cell, length, &number);
 }
 
-/* Whether a spreadsheet would take a cell for a formula. Blanks before it are skipped, as some
- * programs do. */
+/* Returns true if a spreadsheet would interpret a cell as a formula. Leading blanks are skipped, as
+ * some programs do. */
 static bool is_formula(const char *cell, size_t length)
 {
   size_t first = 0;
@@ -28,7 +28,7 @@ static bool is_formula(const char *cell, size_t length)
   return !is_number(cell + first, length - first);
 }
 
-/* Length of the cell at `text`, its quotes included. */
+/* Length of the cell at `text`, including its quotes. */
 static size_t measure(const char *text, size_t length)
 {
   size_t at = 0;
@@ -48,7 +48,7 @@ static void put_cell(idm_file *file, const char *cell, size_t length)
     idm_file_write(file, cell, length);
     return;
   }
-  /* Doubled quotes stay doubled; a cell without quotes holds none. */
+  /* Doubled quotes stay doubled; a cell without quotes contains none. */
   idm_file_write(file, "\"'", 2);
   idm_file_write(file, content, count);
   idm_file_write(file, "\"", 1);

@@ -1,4 +1,5 @@
-/* Draws of dynamics: names and places of their numbers, draws as dynamics, spread of models. */
+/* Draws of dynamics: names and indices of the drawn probabilities, conversion to dynamics, and
+ * distances between models. */
 #include "learn/learn.h"
 
 #include <assert.h>
@@ -23,13 +24,13 @@ void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-/* Whether a number is drawn: something else is possible in its row, which leads its tie. */
+/* Whether a probability is drawn: its row leads its ties and has another possible entry. */
 static bool is_free_entry(const structure *s, size_t r, size_t i)
 {
   return structure_is_free(s, r) && s->possible[i];
 }
 
-/* Whether other rows follow this one. */
+/* Whether other rows are tied to this one. */
 static bool has_ties(const structure *s, size_t r)
 {
   for (size_t q = 0; q < s->rows; q++)
@@ -44,7 +45,8 @@ static const char *state_name(const idm_setting *setting, bool own, size_t i, ch
   return buffer;
 }
 
-/* start[healthy], transition[*,healthy,diseased], observation[test,healthy,positive]. */
+/* Name of a probability: start[healthy], transition[*,healthy,diseased],
+ * observation[test,healthy,positive]. */
 static idm_status name_number(const structure *s, const idm_setting *setting, size_t r, size_t i,
                               idm_labels *names, size_t index, idm_error *opt_error)
 {
@@ -53,7 +55,7 @@ static idm_status name_number(const structure *s, const idm_setting *setting, si
   const idm_sizes n = s->sizes;
   const bool own = n.states == setting->states.count;
   const size_t at = i - s->row[r].first;
-  assert(n.actions * n.states > 0); /* of a problem */
+  assert(n.actions * n.states > 0); /* as in every problem */
   const bool emits = r > n.actions * n.states;
   const size_t pair = r ? (r - 1) % (n.actions * n.states) : 0;
   const char *action = has_ties(s, r) ? "*" : setting->actions.name[pair / n.states];

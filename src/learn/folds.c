@@ -1,4 +1,4 @@
-/* Held-out likelihood, and the number of states by it. */
+/* Held-out log-likelihood by cross-validation, and its comparison between numbers of states. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/system.h"
 #include "learn/learn.h"
 
-/* Cross-validation of one number of states: each fold by itself. */
+/* Cross-validation; each fold of each number of states is an independent task. */
 typedef struct validation {
   const idm_problem *problem;
   const idm_data *data;
@@ -17,7 +17,7 @@ typedef struct validation {
   const size_t *states; /* [counts] */
   bool own;
   const size_t *fold;     /* [trajectory] */
-  double *log_likelihood; /* [count][trajectory]: of each when it was held out */
+  double *log_likelihood; /* [count][trajectory]: when it was held out */
   idm_status *status;     /* [count][fold] */
   idm_error *error;       /* [count][fold] */
   atomic_bool stop;
@@ -27,14 +27,14 @@ typedef struct validation {
   void *context;
 } validation;
 
-/* Whether learning without a fold is to stop as well. */
+/* Whether the learner of a fold should stop. */
 static bool is_stopped(void *context, double done)
 {
   (void)done;
   return ((const validation *)context)->stop;
 }
 
-/* Learn without a fold, and score it. */
+/* Learn without one fold, and evaluate its log-likelihood. */
 static idm_status hold_out(validation *v, size_t count, size_t fold, idm_error *opt_error)
 {
   const idm_data *data = v->data;
@@ -43,7 +43,7 @@ static idm_status hold_out(validation *v, size_t count, size_t fold, idm_error *
   idm_learn_result learnt = {0};
   idm_learn_settings settings = *v->settings;
   settings.threads = 1;
-  settings.seed += 1 + fold; /* starts of their own */
+  settings.seed += 1 + fold; /* each fold has its own random starts */
   if (!own) settings.start = IDM_LEARN_FROM_RANDOM;
   bool *kept = idm_new(data->trajectories, sizeof *kept);
   double *scores = idm_new(data->trajectories, sizeof *scores);
@@ -81,7 +81,7 @@ static void poll_stop(void *context)
   if (v->opt_stop(v->context, (double)atomic_load(&v->done) / (double)v->tasks)) v->stop = true;
 }
 
-/* Units in an order at random, dealt out to the folds: agents where there are enough. */
+/* Assign units to folds in random order: agents where there are enough, else trajectories. */
 static idm_status assign_folds(const idm_data *data, const idm_learn_settings *settings,
                                size_t *unit, size_t *ret_units, size_t *fold, idm_error *opt_error)
 {
@@ -108,7 +108,7 @@ static idm_status assign_folds(const idm_data *data, const idm_learn_settings *s
   return IDM_OK;
 }
 
-/* A ratio of sums over units, and its standard error: sum of values over sum of rows. */
+/* Ratio of the sums of values and rows over units, and its standard error. */
 static void ratio_estimate(const double *value, const double *rows, size_t units, double *mean,
                            double *error)
 {
@@ -131,7 +131,7 @@ static void add_by_unit(const idm_data *data, const size_t *unit, const double *
   for (size_t t = 0; t < data->trajectories; t++) sum[unit[t]] += factor * log_likelihood[t];
 }
 
-/* Means and errors, then differences to the best unit by unit. */
+/* Means and standard errors, then differences from the best, unit by unit. */
 static void summarise(const validation *v, const size_t *unit, size_t units, size_t count,
                       double *rows, double *sum, idm_cross_validation *cv_result)
 {

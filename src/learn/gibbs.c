@@ -1,10 +1,10 @@
-/* Posterior draws of dynamics: paths of states given dynamics, rows given paths. Trajectories that
- * share a history are exchangeable there: given how many of them are in each state after it, the
- * states before it are independent draws with the weights f(s) tau(s'|s,u) (with omega(x|u,s) where
- * what is seen depends on the state before). So paths are drawn from the ends of the tree to its
- * roots, as counts of trajectories by history and state. Moves after the last thing seen of a
- * trajectory are summed over, not drawn: they say nothing, and would tie a draw of their rows to
- * the draw before.
+/* Posterior draws of dynamics by Gibbs sampling: state paths given dynamics, rows given paths.
+ * Trajectories that share a history are exchangeable there: given how many of them are in each
+ * state after it, the states before it are independent draws with weights f(s) tau(s'|s,u) (times
+ * omega(x|u,s) where the emitter is the state before). So paths are drawn from the leaves of the
+ * tree to its roots, as counts of trajectories by history and state. Transitions after the last
+ * observation of a trajectory are summed over, not drawn: they carry no information, and drawing
+ * them would correlate successive draws of their rows. See docs/method/learning.md, 3 and 4.
  *
  * Contents: dirichlet · gibbs */
 #include <math.h>
@@ -21,7 +21,7 @@
 
 /* === dirichlet ================================================================================ */
 
-/* Mixtures of products of Dirichlet rows: see the header. */
+/* Mixtures of products of Dirichlet rows. */
 
 void dirichlet_destroy(dirichlet *d)
 {
@@ -52,7 +52,8 @@ idm_status dirichlet_create(const structure *s, size_t numbers, size_t component
   return IDM_OK;
 }
 
-/* Shapes of a row, and the logarithm of its normaliser. Shapes of what is impossible are 0. */
+/* Dirichlet parameters of a row, 0 where an entry is impossible; returns the logarithm of the
+ * normaliser. */
 static double kernel_row(const structure *s, const structure_row *row, double prior,
                          const double *counts, double *shape)
 {
@@ -84,7 +85,7 @@ void dirichlet_draw(const dirichlet *d, idm_random *random, double *numbers, dou
   structure_draw(d->structure, 0, scratch, random, numbers);
 }
 
-/* Logarithms of the numbers that are learnt, 0 in place of the others. */
+/* Logarithms of the learnt probabilities; 0 for the others. */
 static void log_learnt(const structure *s, const double *numbers, size_t count, double *logarithm)
 {
   memset(logarithm, 0, count * sizeof *logarithm);
@@ -122,7 +123,7 @@ double dirichlet_log_density(const dirichlet *d, const double *numbers, double *
 
 /* --- paths ---------------------------------------------------------------------------------- */
 
-/* Let `count` trajectories choose states by their weights, each adding to to[]. */
+/* Draw a state for each of `count` trajectories, and add the counts to to[states]. */
 static void draw_multinomial(idm_random *random, double count, const double *weight, size_t states,
                              double *to)
 {
@@ -130,7 +131,7 @@ static void draw_multinomial(idm_random *random, double count, const double *wei
     to[idm_random_choice(random, weight, states)]++;
 }
 
-/* The states before a row, given those after it. */
+/* Draw the states before a row given those after it. */
 static void draw_parent_states(smoother *p, const idm_dynamics *d, const history *h,
                                const double *after, idm_random *random)
 {
@@ -161,8 +162,8 @@ static void draw_parent_states(smoother *p, const idm_dynamics *d, const history
   }
 }
 
-/* Draw the states of all trajectories and count them; p->back holds, by history, trajectories in
- * each state. */
+/* Draw and count the states of all trajectories; p->backward receives, by history, the number of
+ * trajectories in each state. */
 static void draw_paths(smoother *p, const idm_dynamics *d, idm_random *random)
 {
   const idm_iohmm *l = p->learner;
@@ -183,10 +184,10 @@ static void draw_paths(smoother *p, const idm_dynamics *d, idm_random *random)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
-/* Sweeps of a pilot before its first kernel, its kernels, and sweeps from one to the next. */
+/* Sweeps of a pilot chain before its first kernel, number of kernels, and sweeps per kernel. */
 enum { PILOT_WARMUP = 100, PILOT_KERNELS = 100, PILOT_THIN = 4 };
 
-/* One chain: where it is, and what it works with. */
+/* One chain: its current dynamics and its scratch. */
 typedef struct gibbs_chain {
   idm_random random;
   idm_dynamics *dynamics;
@@ -202,13 +203,13 @@ typedef struct gibbs {
   const idm_modes *modes;
   const idm_learn_settings *settings;
   idm_dynamics_draws *draws;
-  dirichlet *proposals; /* between modes; NULL: there is one mode */
-  bool pilot;           /* a chain at each mode, to which proposals are fitted */
+  dirichlet *proposals; /* for jumps between modes; NULL: there is one mode */
+  bool pilot;           /* pilot chains, one at each mode, to which the proposals are fitted */
   gibbs_chain *chain;   /* [chain] */
   const idm_fit_monitor *watch;
-  long done;          /* sweeps of every chain */
-  long batch_sweeps;  /* sweeps that chains do before they meet */
-  double last_report; /* when the watch was last called */
+  long done;          /* sweeps done by every chain */
+  long batch_sweeps;  /* sweeps per batch, between two reports */
+  double last_report; /* time of the last call of the monitor */
 } gibbs;
 
 static void store_draw(const gibbs *g, size_t chain, size_t draw, const double *numbers,
@@ -221,13 +222,13 @@ static void store_draw(const gibbs *g, size_t chain, size_t draw, const double *
     d->value[i * d->chains * d->draws + at] = numbers[d->place[i]];
 }
 
-/* A beginning away from the others': counts as of a few visits to every row, with their noise. */
+/* Overdispersed starting point: counts as of 20 visits to every row, with their sampling noise. */
 static void disperse(const gibbs *g, const idm_dynamics *mode, gibbs_chain *c)
 {
   static const double visits = 20;
   double *counts = c->smoother->counts;
   for (size_t i = 0; i < mode->numbers; i++) counts[i] = visits * mode->start[i];
-  /* Tied rows would be counted as often as there are. */
+  /* Counts of tied rows are added up, so that only one of them may be nonzero. */
   for (size_t r = 0; r < g->learner->structure->rows; r++) {
     const structure_row *row = &g->learner->structure->row[r];
     if (row->tied_to != r) memset(counts + row->first, 0, row->width * sizeof *counts);
@@ -235,8 +236,8 @@ static void disperse(const gibbs *g, const idm_dynamics *mode, gibbs_chain *c)
   structure_draw(g->learner->structure, g->settings->prior, counts, &c->random, c->dynamics->start);
 }
 
-/* Name interchangeable states as the mode that is nearest: their order. Returns whether they were
- * in it. */
+/* Relabel interchangeable states to match the nearest mode. Returns whether the labels were
+ * unchanged. */
 static bool order(const gibbs *g, gibbs_chain *c, double *numbers)
 {
   const size_t bytes = g->first_mode->numbers * sizeof *numbers;
@@ -248,17 +249,17 @@ static bool order(const gibbs *g, gibbs_chain *c, double *numbers)
   return unchanged;
 }
 
-/* Log posterior density less the log-likelihood and the log density of the proposals. */
+/* Log prior less the log density of the proposals. */
 static double log_weight(const gibbs *g, gibbs_chain *c, const double *numbers)
 {
   return structure_log_prior(g->learner->structure, g->settings->prior, numbers) -
          dirichlet_log_density(g->proposals, numbers, c->scratch, NULL);
 }
 
-/* A Metropolis-Hastings step with proposals from all modes, which do not depend on where the chain
- * is. The posterior is the same for every order of interchangeable states, so that the chain may be
- * taken as one over dynamics in their order, to which the posterior is restricted: a proposal that
- * is not in order is rejected. Returns the log-likelihood of where the chain ends. */
+/* A Metropolis-Hastings step with independence proposals from all modes. The posterior is invariant
+ * under permutations of interchangeable states, so that the chain can be restricted to dynamics in
+ * canonical order: a proposal that is not in this order is rejected. Returns the log-likelihood at
+ * the end of the step. */
 static double mode_jump(const gibbs *g, gibbs_chain *c)
 {
   double *current = c->dynamics->start, *proposed = c->proposal->start;
@@ -280,7 +281,7 @@ static void sweep(const gibbs *g, gibbs_chain *c)
                  c->dynamics->start);
 }
 
-/* One mode: states may change places, and are put into their order in what is kept. */
+/* Sweeps with one mode: states may be permuted, and are relabelled in the stored draws. */
 static void run_chain(void *context, size_t chain)
 {
   const gibbs *g = context;
@@ -295,7 +296,7 @@ static void run_chain(void *context, size_t chain)
   }
 }
 
-/* Several modes: states are in their order. */
+/* Sweeps with several modes: states stay in canonical order. */
 static void run_mode_jumps(void *context, size_t chain)
 {
   const gibbs *g = context;
@@ -309,7 +310,8 @@ static void run_mode_jumps(void *context, size_t chain)
   }
 }
 
-/* A pilot at a mode: the paths of a sweep begin at dynamics in their order, and so do counts. */
+/* Sweeps of a pilot at a mode: the paths of a sweep start from dynamics in canonical order, and so
+ * do the counts. */
 static void run_pilot(void *context, size_t chain)
 {
   const gibbs *g = context;
@@ -326,7 +328,8 @@ static void run_pilot(void *context, size_t chain)
 
 static const char kind[] = "idmgib1";
 
-/* All that the sweeps to come depend on, and the draws so far. Whether it fits. */
+/* Everything that later sweeps depend on, and the draws so far. Returns whether the shape matches.
+ */
 static bool transfer_state(gibbs *g, idm_record *r)
 {
   const idm_dynamics_draws *d = g->draws;
@@ -354,7 +357,7 @@ static bool transfer_state(gibbs *g, idm_record *r)
 static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
                        idm_error *opt_error)
 {
-  gibbs g = *(const gibbs *)content; /* what is passed is only read */
+  gibbs g = *(const gibbs *)content; /* writing only reads it */
   idm_record r;
   idm_record_begin(&r, kind, g.watch->label);
   transfer_state(&g, &r);
@@ -380,7 +383,7 @@ static void describe(const void *content, char *buffer, size_t size)
   snprintf(buffer, size, "%s", g->pilot ? "fitting proposals" : early ? "warming up" : "drawing");
 }
 
-/* Whether to go on. Pilots are not saved. */
+/* Call the monitor; returns whether to continue. Pilots are not saved. */
 static bool report_progress(gibbs *g)
 {
   const long all = g->settings->warmup + g->settings->draws;
@@ -415,7 +418,8 @@ static void take_draw(const gibbs *g, size_t at, idm_dynamics *to)
   structure_copy_ties(g->learner->structure, to->start);
 }
 
-/* Climb from the best draw of each chain. The order of states does not change a likelihood. */
+/* Maximise the objective from the best draw of each chain. The order of states has no effect on the
+ * likelihood. */
 static idm_status find_mode(const gibbs *g, idm_dynamics *from, idm_error *opt_error)
 {
   idm_dynamics_draws *d = g->draws;
@@ -430,7 +434,7 @@ static idm_status find_mode(const gibbs *g, idm_dynamics *from, idm_error *opt_e
   return status;
 }
 
-/* The share of the draws that each mode has, and how often chains move between modes. */
+/* Share of the draws at each mode, and number of moves between modes. */
 static void count_modes(const gibbs *g, idm_dynamics *draw, double *scratch)
 {
   idm_dynamics_draws *d = g->draws;
@@ -456,7 +460,7 @@ static idm_status describe_modes(const gibbs *g, idm_error *opt_error)
   return status;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------------------------- */
 
 static void chains_clear(gibbs *g)
 {
@@ -486,7 +490,7 @@ static idm_status chain_init(const gibbs *g, const idm_dynamics *mode, gibbs_cha
   return IDM_OK;
 }
 
-/* Chains start away from each other around modes, pilots at one mode each. */
+/* Chains start dispersed around modes, pilots at one mode each. */
 static idm_status chains_init(gibbs *g, idm_error *opt_error)
 {
   const size_t states = g->first_mode->sizes.states;
@@ -504,12 +508,12 @@ static idm_status chains_init(gibbs *g, idm_error *opt_error)
   return status;
 }
 
-/* Sweeps of all chains, side by side for about a tenth of a second. */
+/* Run the sweeps of all chains in parallel, in batches of about a tenth of a second. */
 static idm_status run_chains(gibbs *g, idm_error *opt_error)
 {
   const long all = g->settings->warmup + g->settings->draws;
   idm_status status = IDM_OK;
-  double seconds_per_sweep = 0; /* seconds per sweep */
+  double seconds_per_sweep = 0; /* of the last batch */
   void (*task)(void *, size_t) = g->pilot ? run_pilot : g->proposals ? run_mode_jumps : run_chain;
   while (g->done < all && status == IDM_OK && report_progress(g)) {
     const double start_time = idm_seconds();
@@ -520,13 +524,13 @@ static idm_status run_chains(gibbs *g, idm_error *opt_error)
     if (status == IDM_OK) g->done += g->batch_sweeps;
     seconds_per_sweep = (idm_seconds() - start_time) / (double)g->batch_sweeps;
   }
-  if (status == IDM_OK && g->done == all) report_progress(g); /* for the last checkpoint */
+  if (status == IDM_OK && g->done == all) report_progress(g); /* save the last checkpoint */
   return status == IDM_OK && g->done < all ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted")
                                            : status;
 }
 
-/* Fit the proposals to a pilot chain at each mode. A run that is resumed repeats the pilots, which
- * depend on seed and modes alone. */
+/* Fit the proposals to a pilot chain at each mode. A resumed run repeats the pilots, which depend
+ * on seed and modes alone. */
 static idm_status fit_proposals(gibbs *g, idm_error *opt_error)
 {
   idm_learn_settings settings = *g->settings;
@@ -577,7 +581,7 @@ static idm_status check_request(const idm_iohmm *learner, const idm_problem *pro
     if (!idm_sizes_same(learner->structure->sizes, modes->mode[m]->sizes))
       return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
   if (settings->draws < 1)
-    return idm_fail(opt_error, IDM_USAGE, "no draws are asked for; expected at least 1");
+    return idm_fail(opt_error, IDM_USAGE, "the number of draws is 0; expected at least 1");
   return iohmm_check_problem(learner, problem, opt_error);
 }
 
@@ -617,7 +621,7 @@ idm_status idm_learn_draw_monitored(const idm_iohmm *learner, const idm_problem 
   return status;
 }
 
-/* Who is asked whether to stop, as a watch. */
+/* Adapter from an idm_learn_stop to a monitor. */
 typedef struct stop_callback {
   idm_learn_stop stop;
   void *context;

@@ -1,16 +1,17 @@
-/* The input-output hidden Markov model over the tree of histories.
+/* The input-output hidden Markov model over the tree of histories (docs/method/learning.md, 1 and
+ * 2).
  *
- * Histories that trajectories share are filtered once. Backward, what follows says of the state is
- * linear in what follows each child, so that it can be summed over all trajectories that come by:
- * with f the filter after a history, c the probability of what was seen there given all before, and
- * e the trajectories that end there,
+ * Histories that trajectories share are filtered once. The backward message of a history is linear
+ * in those of its children, so that it can be summed over all trajectories through it: with f the
+ * filter after a history, c the probability of the observation there given all before, and e the
+ * number of trajectories that end there,
  *
  *     B(s) = e + sum over children of 1/c sum_s' tau(s'|s,u) omega(x|u,s') B'(s'),
  *
- * and f(s) B(s) is the expected number of trajectories that are in s there. Filters are normalised
- * at every step, so that nothing underflows: the exact recursion, scaled (Rabiner 1989, V.A).
+ * and f(s) B(s) is the expected number of trajectories in state s there. Filters are normalised at
+ * every step, so that nothing underflows: the exact recursion with scaling (Rabiner 1989, V.A).
  *
- * Contents: histories · forward · backward · the public face */
+ * Contents: histories · forward · backward · public functions */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -22,15 +23,16 @@
 
 /* --- histories ------------------------------------------------------------------------------ */
 
-/* Whether a node of the tree is evidence by itself: something was seen, and not after the end. */
+/* Whether a node of the tree has an observation that is evidence, which one after a terminal action
+ * is not. */
 static bool is_observed(const structure *s, const idm_prefix_node *node)
 {
   return node->begin < 0 && node->observation != IDM_MISSING &&
          !(node->action != IDM_MISSING && !s->learnt[node->action]);
 }
 
-/* Nodes to be kept: those that hold evidence or that evidence follows, and after them moves of
- * which nothing was seen, as long as their actions were recorded. Children stand behind their
+/* Nodes to keep: those with evidence at them or below them, and below these, nodes without
+ * observations as long as their actions were recorded. Children have larger indices than their
  * parents. */
 static bool *find_evidence(const structure *s, const idm_prefix_tree *tree)
 {
@@ -51,18 +53,18 @@ static bool *find_evidence(const structure *s, const idm_prefix_tree *tree)
 static idm_status fail_missing_action(const idm_data *data, size_t at_row, idm_error *opt_error)
 {
   const bool missed = idm_data_missed(data, at_row);
-  const idm_status status = idm_fail(
-      opt_error, IDM_INPUT,
-      "the action is %s, and what was seen with or after it cannot be explained without it; "
-      "expected %s, or leave the trajectory out",
-      missed ? "a missed response" : "not recorded",
-      missed ? "data: {missed: {values: [...], action: ACTION}}" : "an action");
+  const idm_status status =
+      idm_fail(opt_error, IDM_INPUT,
+               "the action is %s, and the likelihood of the observations with or after it needs "
+               "it; expected %s, or leave the trajectory out",
+               missed ? "a missed response" : "not recorded",
+               missed ? "data: {missed: {values: [...], action: ACTION}}" : "an action");
   idm_data_locate(data, at_row, opt_error);
   return status;
 }
 
-/* Keep those nodes, in their order; at[node] is the history of a node, or of the last before it
- * that is kept. */
+/* Keep the nodes with evidence, in their order; at[node] is the history of a node, or of its last
+ * ancestor that is kept. */
 static idm_status fill_histories(idm_iohmm *l, const idm_prefix_tree *tree, const bool *evidence,
                                  uint32_t *at, idm_error *opt_error)
 {
@@ -108,14 +110,14 @@ static idm_status create_histories(idm_iohmm *l, idm_error *opt_error)
   return status;
 }
 
-/* Of what an action does the log says something where anything was seen after it; of what it shows,
- * where it showed anything. Rows of which it says nothing stay as the file has them: the prior of
- * what is learnt would be all that is left of them. */
+/* The log is informative about the transitions of an action where an observation follows it, and
+ * about its observation rows where there is an observation with it. Other rows are held at the
+ * values of the file: their posterior would be their prior. */
 static idm_status fix_uninformed(idm_iohmm *l, const idm_problem *problem, bool fixed,
                                  idm_error *opt_error)
 {
   structure *s = l->structure;
-  bool *after = idm_new(l->histories, sizeof *after); /* something was seen after it */
+  bool *after = idm_new(l->histories, sizeof *after); /* [history]: an observation follows it */
   bool *transition = idm_new(s->sizes.actions, sizeof *transition);
   bool *is_observed = idm_new(s->sizes.actions, sizeof *is_observed);
   const bool allocated = after && transition && is_observed;
@@ -170,13 +172,14 @@ idm_status smoother_create(const idm_iohmm *learner, smoother **ret_smoother, id
   return IDM_OK;
 }
 
-/* Matrices of a row of the log. `shown` is the column of what was seen; NULL: nothing was. */
+/* Matrices for a row of the log. `emission_column` is the column of the observation; NULL: there is
+ * none. */
 typedef struct row_matrices {
   size_t states;
-  size_t stride; /* from one state's emissions to the next's */
+  size_t stride; /* distance between the emissions of two states */
   const double *transition;
   const double *emission_column;
-  bool before; /* what is seen depends on the state acted in */
+  bool before; /* the emitter is the state acted in */
 } row_matrices;
 
 static row_matrices matrices_of_row(const smoother *p, const idm_dynamics *d, const history *h)
@@ -198,7 +201,7 @@ static double emission_probability(const row_matrices *e, size_t state)
   return e->emission_column ? e->emission_column[state * e->stride] : 1;
 }
 
-/* joint(s') = sum_s f(s) tau(s'|s) with omega of s', or of s, on its way. Returns its sum. */
+/* joint(s') = sum_s f(s) tau(s'|s), times omega of the emitter. Returns its sum. */
 static double forward_step(const row_matrices *e, const double *f, double *joint)
 {
   const size_t k = e->states;
@@ -240,7 +243,7 @@ double smoother_forward(smoother *p, const idm_dynamics *d, bool all, size_t *op
     p->scale[i] = forward_step(&e, p->filter + h->parent * k, filter);
     const double inverse = p->scale[i] > 0 ? 1 / p->scale[i] : 0;
     for (size_t s = 0; s < k; s++) filter[s] *= inverse;
-    /* What follows something impossible is no more impossible than that. */
+    /* Report the first impossible history only, not those below it. */
     const bool first = !(p->scale[i] > 0) && p->scale[h->parent] > 0;
     if (first && opt_impossible && *opt_impossible == l->histories && l->visit_count[i] > 0)
       *opt_impossible = i;
@@ -251,7 +254,8 @@ double smoother_forward(smoother *p, const idm_dynamics *d, bool all, size_t *op
 
 /* --- backward ------------------------------------------------------------------------------- */
 
-/* One row backward: from B after it to B before it, with the expected moves and what was seen. */
+/* One row backward: from B after it to B before it, with expected counts of transitions and
+ * observations. */
 static void backward_step(const row_matrices *e, const double *f, const double *after,
                           double inverse, double *state_scratch, double *before,
                           double *transition_counts, double *seen)
@@ -274,7 +278,7 @@ static void backward_step(const row_matrices *e, const double *f, const double *
   }
 }
 
-/* What was seen from the state after the action: f(s') B(s') there. */
+/* Expected counts of an observation whose emitter is the state after the action: f(s') B(s'). */
 static void count_emissions(const row_matrices *e, const double *f, const double *backward,
                             double *seen)
 {
@@ -310,7 +314,7 @@ void smoother_backward(smoother *p, const idm_dynamics *d)
   }
 }
 
-/* --- the public face ------------------------------------------------------------------------ */
+/* --- public functions ------------------------------------------------------------------------ */
 
 void idm_iohmm_destroy(idm_iohmm *learner)
 {
@@ -324,7 +328,7 @@ void idm_iohmm_destroy(idm_iohmm *learner)
   free(learner);
 }
 
-/* Whether some trajectory has a start belief of its own, and whether some has none. */
+/* Whether some trajectory has its own start belief, and whether some has none. */
 static void find_starts(const idm_data *data, bool *own, bool *common)
 {
   *own = *common = false;
@@ -352,12 +356,11 @@ idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, si
   find_starts(data, &own, &common);
   if (states && setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
-                    "observations are the states, so that their number is known; leave --states "
-                    "out");
+                    "the states are observed, so that their number is known; leave --states out");
   if (states && own)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the log gives start beliefs over the states of the problem, which say nothing "
-                    "of new ones; leave the belief columns or --states out");
+                    "the log has start beliefs over the states of the problem, which do not apply "
+                    "to new states; leave the belief columns or --states out");
   idm_iohmm *l = idm_new(1, sizeof *l);
   if (!l) return idm_fail_memory(opt_error);
   l->data = data;
@@ -367,10 +370,9 @@ idm_status idm_iohmm_create(const idm_problem *problem, const idm_data *data, si
   if (status == IDM_OK && !states) status = fix_uninformed(l, problem, own, opt_error);
   if (status == IDM_OK) status = idm_iohmm_select(l, NULL, opt_error);
   if (status == IDM_OK && l->rows == 0)
-    status =
-        idm_fail(opt_error, IDM_INPUT,
-                 "no row of the log records an observation, of which dynamics could be learnt; "
-                 "expected some in the column of observations");
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "no row of the log has an observation, from which dynamics are learnt; "
+                      "expected some in the column of observations");
   if (status != IDM_OK) {
     idm_iohmm_destroy(l);
     return status;
@@ -391,7 +393,8 @@ idm_status idm_iohmm_select(idm_iohmm *learner, const bool *opt_kept, idm_error 
   learner->rows = 0;
   for (size_t i = learner->histories; i-- > 0;) {
     const history *h = &learner->history[i];
-    /* With all that follow it silent too, what rests here may as well rest before it. */
+    /* Where nothing is observed at or below a history, its trajectories can be counted at its
+     * parent. */
     if (h->parent != i && h->observation == IDM_MISSING &&
         learner->unobserved_count[i] == learner->visit_count[i]) {
       learner->unobserved_count[h->parent] += learner->unobserved_count[i];
@@ -413,9 +416,9 @@ idm_status iohmm_fail_impossible(const idm_iohmm *learner, size_t impossible, id
   const history *h = &learner->history[impossible];
   const idm_status status =
       idm_fail(opt_error, IDM_INPUT,
-               "what was seen here has probability 0 after the rows before it: the problem's file "
-               "gives it, or every way to it, probability 0, which stays; expected another label, "
-               "or a small number in place of the 0");
+               "the observation has probability 0 given the rows before it: the problem file gives "
+               "it, or every path to it, probability 0, which learning does not change; expected "
+               "another label, or a small number in place of the 0");
   idm_data_locate(learner->data, h->row, opt_error);
   return status;
 }
@@ -427,7 +430,7 @@ static idm_status check_sizes(const idm_iohmm *learner, const idm_dynamics *dyna
   return idm_fail(opt_error, IDM_USAGE, "the dynamics are of another problem");
 }
 
-/* Log-likelihood of every trajectory: what its histories add, from the first on. */
+/* Log-likelihood of every trajectory: the sum over its histories. */
 static idm_status by_trajectory(const smoother *p, double *log_likelihood, idm_error *opt_error)
 {
   const idm_iohmm *l = p->learner;

@@ -1,4 +1,5 @@
-/* Baum and Welch's algorithm and the modes of the posterior.
+/* The Baum-Welch algorithm from several starts, and the modes of the posterior of dynamics
+ * (docs/method/learning.md, 2 and 4).
  *
  * Contents: modes · learn */
 #include <assert.h>
@@ -17,24 +18,23 @@
 
 /* Modes of the posterior of dynamics.
  *
- * Cheeseman and Stutz replace the hidden states by their expected counts at the mode, for which the
- * evidence is known (a product of Dirichlet-multinomials), and correct it by the ratio of the
- * likelihoods of observed and of complete data there. The approximation only decides which modes
- * the chains of a sampler are moved between and where they start, so that its error does not bias
- * draws.
+ * The Cheeseman-Stutz approximation replaces the hidden states by their expected counts at the
+ * mode, for which the evidence is known (a product of Dirichlet-multinomials), and multiplies it by
+ * the ratio of the likelihoods of observed and complete data there. The approximation only selects
+ * the modes that chains start at and jump between, so that its error does not bias draws.
  *
  * Contents: evidence · distinct modes · starts of chains */
 
-/* A mode this far below the best has a weight of 5e-5. The approximation is good to a few nats, so
- * that a mode which is left out has less than one draw in a thousand. */
+/* A mode this far below the best, in nats, has a weight of 5e-5. The approximation has an error of
+ * a few nats, so that an omitted mode has less than one draw in a thousand. */
 static const double max_evidence_drop = 10;
-/* Complete data tell dynamics apart that are further apart than this. A Gibbs sweep moves freely
- * between those that are nearer. */
+/* Modes are distinct where their divergence on complete data exceeds this, in nats. A Gibbs sweep
+ * moves freely between closer ones. */
 static const double tied_to = 3;
 
 /* --- evidence ------------------------------------------------------------------------------- */
 
-/* log of the Dirichlet-multinomial of a row's counts, less their likelihood. */
+/* log of the Dirichlet-multinomial of a row's counts, less the log-likelihood of these counts. */
 static double row_evidence(const structure *s, const structure_row *row, double prior,
                            const double *counts, const double *numbers)
 {
@@ -84,10 +84,10 @@ static void modes_clear(idm_modes *modes)
   *modes = (idm_modes){0};
 }
 
-/* An end of the search. */
+/* End point of a search. */
 typedef struct candidate {
   idm_dynamics *dynamics;
-  double *counts; /* expected there, gathered */
+  double *counts; /* expected counts, summed over ties */
   double log_evidence;
   bool used;
 } candidate;
@@ -101,7 +101,7 @@ static void candidates_destroy(candidate *c, size_t count)
   free(c);
 }
 
-/* All ends, their states named as those of the first. */
+/* All end points, with states relabelled to match the first. */
 static idm_status make_candidates(smoother *p, double prior,
                                   const idm_dynamics *const *mode_dynamics, size_t mode_count,
                                   candidate *c, idm_error *opt_error)
@@ -124,7 +124,7 @@ static idm_status make_candidates(smoother *p, double prior,
   return status;
 }
 
-/* Keep a candidate where it is none of the modes kept before. */
+/* Add a candidate to the modes, unless it is within the divergence of one of them. */
 static void keep_distinct(const structure *s, candidate *c, idm_modes *modes)
 {
   c->used = true;
@@ -138,7 +138,7 @@ static void keep_distinct(const structure *s, candidate *c, idm_modes *modes)
   c->dynamics = NULL;
 }
 
-/* The candidate of the highest evidence that was not looked at; NULL: none counts. */
+/* The unused candidate with the highest evidence; NULL where it is too far below the best. */
 static candidate *next_best(candidate *c, size_t count)
 {
   double highest = -INFINITY;
@@ -150,8 +150,8 @@ static candidate *next_best(candidate *c, size_t count)
   return best && best->log_evidence >= highest - max_evidence_drop ? best : NULL;
 }
 
-/* The modes among the ends of a search. end[0], the best, is the first of them and has the order of
- * states that the others are given. */
+/* The distinct modes among the end points of a search. mode_dynamics[0], the best, becomes the
+ * first mode, and its order of states is used for the others. */
 static idm_status modes_find(const idm_iohmm *learner, double prior,
                              const idm_dynamics *const *mode_dynamics, size_t mode_count,
                              idm_modes *modes, idm_error *opt_error)
@@ -191,7 +191,7 @@ size_t modes_start(const idm_modes *modes, size_t chain)
 
 /* === learn ================================================================================== */
 
-/* Baum and Welch's algorithm from several starts.
+/* The Baum-Welch algorithm from several starts.
  *
  * Contents: settings · one start · all of them */
 
@@ -217,29 +217,30 @@ _Static_assert(sizeof(idm_learn_start) == sizeof(int), "words are stored as int"
 #define FIELD(field) .name = #field, .offset = offsetof(idm_learn_settings, field)
 static const idm_key keys[] = {
     {FIELD(start), .kind = IDM_KEY_ENUM, .words = start_words, .value = "file|random",
-     .help = "where the first start is; any others are random"},
+     .help = "first start, at the file's dynamics or random; all others are random"},
     {FIELD(starts), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .value = "N",
-     .help = "starts, of which the best is taken; default 10 with --draws or a random first start"},
+     .help = "number of starts, of which the best is used; default 10 with --draws or a random "
+             "first start"},
     {FIELD(repeats), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .zero = "off", .value = "N",
-     .help = "as many starts again, at most twice, until N of them reach the best; default 3 with "
+     .help = "repeat the starts, at most twice, until N of them reach the best; default 3 with "
              "--draws and without --starts"},
     {FIELD(iterations), .kind = IDM_KEY_LONG, .least = 1, .most = 1e6, .value = "N",
-     .help = "most steps of a start"},
+     .help = "most iterations per start"},
     {FIELD(tolerance), .kind = IDM_KEY_NUMBER, .least = 0, .most = 1e9, .value = "NATS",
-     .help = "a gain that is not worth another step"},
+     .help = "stop where a step gains at most this"},
     {FIELD(prior), .kind = IDM_KEY_NUMBER, .least = 1, .most = 1e9, .value = "A",
-     .help = "Dirichlet(A) over what is possible in every row"},
+     .help = "Dirichlet(A) prior over the possible entries of every row"},
     {FIELD(hold), .kind = IDM_KEY_ENUM, .words = hold_words, .value = "start",
-     .help = "keep the start as it is in the file"},
+     .help = "hold the start at the probabilities of the file"},
     {FIELD(folds), .kind = IDM_KEY_SIZE, .least = 2, .most = 10000, .zero = "none", .value = "N",
-     .help = "held-out log-likelihood by as many folds, of agents where there are enough, else of "
-             "trajectories; 5 unless said with --states"},
+     .help = "held-out log-likelihood by N folds, of agents where there are enough, else of "
+             "trajectories; default 5 with --states"},
     {FIELD(chains), .kind = IDM_KEY_SIZE, .least = 1, .most = 10000, .value = "N",
      .help = "chains of posterior draws"},
     {FIELD(draws), .kind = IDM_KEY_LONG, .least = 1, .most = 1e9, .zero = "none", .value = "N",
-     .help = "posterior draws a chain: -o is then a folder, a run for `fit --dynamics`"},
+     .help = "posterior draws per chain; -o is then a folder, a run for `fit --dynamics`"},
     {FIELD(warmup), .kind = IDM_KEY_LONG, .least = 0, .most = 1e9, .value = "N",
-     .help = "draws of a chain that are left out at its beginning"},
+     .help = "warm-up draws per chain, which are discarded"},
     {FIELD(seed), .kind = IDM_KEY_SEED, .value = "SEED", .help = "seed"},
     {.name = NULL},
 };
@@ -252,9 +253,9 @@ const idm_key *idm_learn_keys(void)
 
 /* --- one start ------------------------------------------------------------------------------ */
 
-/* One start: where it begins, and what became of it. */
+/* One run of the algorithm: its dynamics and results. */
 typedef struct em_run {
-  idm_dynamics *dynamics; /* of the start, then of its end */
+  idm_dynamics *dynamics; /* of the start, then of the end point */
   double log_likelihood;
   double objective; /* -inf where the data are impossible */
   bool converged;
@@ -278,8 +279,8 @@ static double evaluate_objective(smoother *p, const idm_learn_settings *settings
          structure_log_prior(p->learner->structure, settings->prior, c->dynamics->start);
 }
 
-/* Steps until the gain is not worth one. A last step that only rounding moved is taken back, so
- * that the trace never falls. */
+/* Iterate until the gain is at most the tolerance. A last step that lowers the objective by
+ * rounding is undone, so that the trace never decreases. */
 static void em_iterate(smoother *p, const idm_learn_settings *settings, const atomic_bool *stop,
                        em_run *c, double *previous)
 {
@@ -303,7 +304,7 @@ static void em_iterate(smoother *p, const idm_learn_settings *settings, const at
   }
 }
 
-/* Climb from its dynamics. *stop is looked at before every step. */
+/* Maximise the objective from c->dynamics. *stop is read before every step. */
 static idm_status run_em(const idm_iohmm *learner, const idm_learn_settings *settings,
                          const atomic_bool *stop, em_run *c, idm_error *opt_error)
 {
@@ -337,10 +338,10 @@ idm_status iohmm_check_problem(const idm_iohmm *learner, const idm_problem *prob
   if (problem->setting->actions.count == n.actions &&
       problem->setting->observations.count == n.observations)
     return IDM_OK;
-  return idm_fail(opt_error, IDM_USAGE, "what is learnt is of another problem");
+  return idm_fail(opt_error, IDM_USAGE, "the learner belongs to another problem");
 }
 
-/* Dynamics for new states, where the problem has none: even over what is possible. */
+/* Uniform dynamics over possible outcomes, for states that the problem does not have. */
 static void fill_uniform(const idm_iohmm *learner, idm_dynamics *dynamics)
 {
   const structure *s = learner->structure;
@@ -353,7 +354,7 @@ static void fill_uniform(const idm_iohmm *learner, idm_dynamics *dynamics)
   }
 }
 
-/* Random dynamics of a start, whose states are ordered at its end. */
+/* Random dynamics of a start; states are ordered at its end point. */
 static void draw_start(const idm_iohmm *learner, uint64_t seed, size_t index,
                        idm_dynamics *dynamics)
 {
@@ -374,27 +375,28 @@ void idm_learn_result_clear(idm_learn_result *learnt)
   *learnt = (idm_learn_result){0};
 }
 
-/* Starts run in rounds of settings->starts. The number of rounds depends on the objectives alone,
- * so that it is the same at any thread count. */
+/* Starts in rounds of settings->starts. The number of rounds depends on the objectives alone, so
+ * that it is the same at any number of threads. */
 typedef struct multi_start {
   const idm_iohmm *learner;
   const idm_learn_settings *settings;
-  em_run *em_run; /* [room] */
+  em_run *em_run; /* [max_starts] */
   idm_status *status;
-  bool named;         /* the file names the states; else they are in ascending order of means */
-  idm_dynamics *file; /* whose states are named; NULL: without names */
-  size_t max_starts;  /* the most starts of all rounds */
-  size_t first;       /* start of this round */
+  bool named; /* the states have the names of the file; else they are in ascending order of their
+                 means */
+  idm_dynamics *file; /* dynamics of the file, whose order of states is used; NULL: no names */
+  size_t max_starts;  /* most starts of all rounds */
+  size_t first;       /* first start of this round */
   size_t starts;
   idm_learn_stop opt_stop;
   void *context;
   atomic_bool stop;
-  atomic_size_t done; /* starts */
+  atomic_size_t done; /* finished starts */
 } multi_start;
 
-/* Random starts end at modes that differ by the names of states alone, also where zeros distinguish
- * states. Climb again with the names that are nearest to the file's. The data decide on names where
- * they prefer the others by more than `clearly`. */
+/* Random starts end at modes that differ by the labels of states, even where zeros distinguish
+ * states. Run again from the labels nearest to the file's; keep its end point unless its objective
+ * is lower by more than label_margin. */
 static idm_status relabel_end(multi_start *s, em_run *c)
 {
   static const double label_margin = 10; /* nats */
@@ -443,8 +445,8 @@ static size_t best_of(const multi_start *s)
   return best;
 }
 
-/* Starts that end at the highest mode. Objectives of one mode differ by what the tolerance leaves
- * of slow convergence. */
+/* Whether a start ended at the highest mode. Objectives of one mode differ by what slow convergence
+ * leaves at the tolerance. */
 static bool is_best(const multi_start *s, size_t i, size_t best)
 {
   static const double same_mode = 0.05; /* nats */
@@ -476,7 +478,7 @@ static idm_status run_rounds(multi_start *s, idm_error *opt_error)
   return status;
 }
 
-/* The file's own dynamics, or for new states even ones; then random ones. */
+/* The file's dynamics (uniform ones for new states) as the first start, then random ones. */
 static idm_status create_starts(multi_start *s, const idm_problem *problem, idm_error *opt_error)
 {
   const structure *of = s->learner->structure;
@@ -506,20 +508,19 @@ static idm_status check_start(const idm_iohmm *learner, const idm_problem *probl
     return IDM_OK;
   return idm_fail(
       opt_error, IDM_INPUT,
-      "the states '%s' and '%s' are alike in every number of the file, so that learning "
-      "from there never tells them apart; give a first guess that does, or use "
-      "--start random",
+      "the states '%s' and '%s' have equal probabilities everywhere in the file, so that learning "
+      "from there cannot distinguish them; give a start that does, or use --start random",
       problem->setting->states.name[one], problem->setting->states.name[other]);
 }
 
-/* Whether a row that leads its tie could be learnt: it is not of a terminal action. */
+/* Whether a row that leads its ties can be learnt, which those of terminal actions cannot. */
 static bool could_be_learnt(const structure *s, size_t r)
 {
   const size_t pair = r ? (r - 1) % (s->sizes.actions * s->sizes.states) : 0;
   return s->row[r].tied_to == r && (r ? s->learnt[pair / s->sizes.states] : s->row[r].learnt);
 }
 
-/* Rows that no trajectory is expected to visit. */
+/* Number of rows with hardly any expected visits. */
 static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *d,
                                   size_t *ret_count, idm_error *opt_error)
 {
@@ -541,7 +542,7 @@ static idm_status count_unvisited(const idm_iohmm *learner, const idm_dynamics *
   return IDM_OK;
 }
 
-/* Order the states of a random start by their means: as those of the file, or ascending. */
+/* Order the states of a random start by their means: as the states of the file, or ascending. */
 static idm_status order_states(const multi_start *s, idm_dynamics *d, idm_error *opt_error)
 {
   if (!s->named) return idm_iohmm_order(s->learner, d, opt_error);
@@ -552,7 +553,7 @@ static idm_status order_states(const multi_start *s, idm_dynamics *d, idm_error 
   return IDM_OK;
 }
 
-/* The ends of all starts that are possible, the best first. */
+/* The end points of all possible starts, the best first. */
 static idm_status find_modes(const multi_start *s, idm_learn_result *learnt, idm_error *opt_error)
 {
   const idm_dynamics **mode_dynamics = idm_new(s->starts, sizeof *mode_dynamics);
@@ -569,8 +570,8 @@ static idm_status find_modes(const multi_start *s, idm_learn_result *learnt, idm
   return status;
 }
 
-/* The best of the starts, in its place. At the same mode the file's start comes first: it has the
- * file's states. */
+/* The result of the best start. At the same mode, the file's start has precedence: its states have
+ * the file's names. */
 static idm_status take_best(multi_start *s, idm_learn_result *learnt, idm_error *opt_error)
 {
   learnt->starts = s->starts;
@@ -612,7 +613,7 @@ static idm_status multi_start_init(multi_start *s, const idm_problem *problem, i
   s->named = s->settings->start == IDM_LEARN_FROM_FILE &&
              idm_sizes_same(n, idm_setting_sizes(problem->setting));
   s->max_starts = s->settings->starts * (s->settings->repeats ? max_rounds : 1);
-  assert(s->max_starts > 0); /* the settings have at least one start */
+  assert(s->max_starts > 0); /* the settings require at least one start */
   s->em_run = idm_new(s->max_starts, sizeof *s->em_run);
   s->status = idm_new(s->max_starts, sizeof *s->status);
   if (!s->em_run || !s->status) return idm_fail_memory(opt_error);

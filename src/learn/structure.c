@@ -1,4 +1,5 @@
-/* What may be learnt of dynamics, and its unconstrained coordinates.
+/* What is learnt of dynamics: rows, ties and permutations of states, and its unconstrained
+ * coordinates.
  *
  * Contents: structure · ratio */
 #include <math.h>
@@ -10,9 +11,9 @@
 
 /* === structure ============================================================================== */
 
-/* What may be learnt: rows of probabilities, what is possible in each, and which are one.
+/* Rows of probabilities, their possible entries, and ties between rows.
  *
- * Contents: making one · rows · states that change places */
+ * Contents: making one · rows · permutations of states */
 
 /* --- making one ----------------------------------------------------------------------------- */
 
@@ -52,8 +53,8 @@ static idm_status allocate(idm_sizes sizes, structure **ret_structure, idm_error
   return IDM_OK;
 }
 
-/* The first action that is learnt and whose matrix is the same one: of a terminal action nothing is
- * learnt, but its matrix follows, so that all of them stay one. */
+/* The first learnt action with the same matrix, if both are shared. A terminal action is not
+ * learnt, but its matrix is tied to a learnt one, so that shared matrices stay equal. */
 static size_t first_tied(const structure *s, const bool *shared, const double *matrices,
                          size_t size, size_t action)
 {
@@ -64,11 +65,11 @@ static size_t first_tied(const structure *s, const bool *shared, const double *m
   return action;
 }
 
-/* Rows in their order, and which of them are one. */
+/* Initialise the rows and their ties. */
 static void set_rows(structure *s, const idm_setting *setting, bool learn_start)
 {
   const idm_sizes n = s->sizes;
-  const size_t k = setting->states.count; /* of the problem itself */
+  const size_t k = setting->states.count; /* of the problem */
   size_t first = n.states;
   s->row[0] = (structure_row){.first = 0, .width = n.states, .learnt = learn_start};
   for (int emits = 0; emits < 2; emits++)
@@ -88,7 +89,7 @@ static void set_rows(structure *s, const idm_setting *setting, bool learn_start)
     }
 }
 
-/* What some state of the problem can show after an action. */
+/* Whether some state of the problem can give an observation after an action. */
 static bool can_emit(const idm_setting *setting, size_t action, size_t observation)
 {
   const size_t k = setting->states.count;
@@ -111,7 +112,8 @@ static void mark_possible(structure *s, const idm_setting *setting, bool own)
                       : can_emit(setting, i / n.observations / n.states, i % n.observations);
 }
 
-/* Whether what an action moves, and what it shows, are learnt: in all states, or in none. */
+/* Whether the transitions of an action are learnt (of all states, or of none); and its
+ * observations. */
 static bool transitions_learnt(const structure *s, size_t action)
 {
   return s->row[structure_transition(s, action, 0)].learnt;
@@ -122,7 +124,8 @@ static bool emissions_learnt(const structure *s, size_t action)
   return s->row[structure_emission(s, action, 0)].learnt;
 }
 
-/* Whether two states can change places: nothing that is possible tells them apart. */
+/* Whether two states are interchangeable: exchanging them does not change which entries are
+ * possible. */
 static bool exchangeable(const structure *s, const double *opt_start, size_t a, size_t b)
 {
   const idm_sizes n = s->sizes;
@@ -155,7 +158,7 @@ static void find_groups(structure *s, const double *opt_start, bool fixed)
   }
 }
 
-/* Bytes of a label up to its first '/'. */
+/* Length of a label up to its first '/'. */
 static size_t first_factor_length(const char *label)
 {
   return strcspn(label, "/");
@@ -167,7 +170,7 @@ static bool same_first_factor(const char *a, const char *b)
          strncmp(a, b, first_factor_length(a)) == 0;
 }
 
-/* Labels joined by '/' are products of factors, the first one slowest. */
+/* Labels joined by '/' are products of factors, the first factor slowest. */
 static void find_factors(structure *s, const idm_labels *labels)
 {
   size_t factor_levels = 0;
@@ -203,7 +206,8 @@ idm_status structure_create(const idm_problem *problem, size_t states, bool lear
   return IDM_OK;
 }
 
-/* Hold the rows from `first` on of actions of which, and of whose ties, nothing was told. */
+/* Fix the rows from `first` on of actions about which, including their ties, the log is not
+ * informative. */
 static void fix_rows(structure *s, size_t first, bool *informed)
 {
   const size_t k = s->sizes.states;
@@ -282,7 +286,7 @@ void structure_maximise(const structure *s, double prior, double *counts, double
 void structure_draw(const structure *s, double prior, double *opt_counts, idm_random *random,
                     double *numbers)
 {
-  /* A gamma of a small shape may underflow: then all of a row must not be 0. */
+  /* A gamma variate of small shape may underflow: a row must not become 0 everywhere. */
   static const double minimum = 1e-300;
   if (opt_counts) structure_sum_ties(s, opt_counts);
   for (size_t r = 0; r < s->rows; r++) {
@@ -299,9 +303,9 @@ void structure_draw(const structure *s, double prior, double *opt_counts, idm_ra
   structure_copy_ties(s, numbers);
 }
 
-/* --- states that change places -------------------------------------------------------------- */
+/* --- permutations of states ------------------------------------------------------------------ */
 
-/* Numbers with each state i called to[i]. */
+/* Probabilities with state i relabelled to[i]. */
 static void permute_states(const structure *s, const size_t *to, const double *from,
                            double *numbers)
 {
@@ -319,7 +323,7 @@ static void permute_states(const structure *s, const size_t *to, const double *f
     }
 }
 
-/* Whether `numbers` stay the same where states a and b change places. */
+/* Whether `numbers` are invariant under an exchange of states a and b. */
 static bool invariant(const structure *s, const double *numbers, size_t a, size_t b)
 {
   const idm_sizes n = s->sizes;
@@ -360,7 +364,7 @@ void structure_means(const structure *s, const double *numbers, double *mean)
   }
 }
 
-/* How many states of i's group come before it by a number each; equal ones by their index. */
+/* Rank of state i within its group by a number per state; ties, or NULL, by index. */
 static size_t rank_of(const structure *s, const double *opt_by, size_t i)
 {
   size_t rank = 0;
@@ -372,8 +376,8 @@ static size_t rank_of(const structure *s, const double *opt_by, size_t i)
   return rank;
 }
 
-/* Name each state i of a group to[i], so that numbers by state rank as others do; NULL: ascending.
- */
+/* Relabel each state i of a group to[i], so that the ranks by `by` equal those by opt_reference;
+ * NULL: ascending. */
 static void rank_states(const structure *s, const double *opt_reference, const double *by,
                         size_t *to)
 {
@@ -383,7 +387,7 @@ static void rank_states(const structure *s, const double *opt_reference, const d
         to[i] = j;
 }
 
-/* Squared distance from `like` of the numbers that are learnt, with each state i called to[i]. */
+/* Squared distance of the learnt probabilities from `reference`, with state i relabelled to[i]. */
 static double distance(const structure *s, const size_t *to, const double *numbers,
                        const double *reference)
 {
@@ -405,18 +409,18 @@ static double distance(const structure *s, const size_t *to, const double *numbe
   return sum;
 }
 
-/* Names of states, found one state after another: branch and bound. */
+/* Search for labels of states, one state after another, by branch and bound. */
 typedef struct label_search {
   const structure *s;
   const double *numbers;
   const double *reference;
-  size_t *to;     /* [state]: what each is called; known of those before the one in turn */
-  size_t *best;   /* [state]: of all names so far those that are nearest to `like` */
-  bool *taken;    /* [state]: names that states before have */
-  double minimum; /* their distance */
+  size_t *to;     /* [state]: labels of the states up to the current one */
+  size_t *best;   /* [state]: the best labels so far */
+  bool *taken;    /* [state]: labels in use */
+  double minimum; /* distance of the best labels */
 } label_search;
 
-/* Squared distance of what state i adds to the states before it, where it is called to[i]. */
+/* Squared distance that state i adds to that of the states before it, with label to[i]. */
 static double added_distance(const label_search *n, size_t i)
 {
   const structure *s = n->s;
@@ -439,8 +443,8 @@ static double added_distance(const label_search *n, size_t i)
   return sum;
 }
 
-/* Name state i and those behind it, where those before it are `sum` away. What is nearer by
- * rounding alone does not count. */
+/* Label state i and those after it, where the states before it have distance `sum`. Improvements
+ * within rounding are ignored. */
 static void search_labels(label_search *n, size_t i, double sum)
 {
   const structure *s = n->s;
@@ -459,7 +463,7 @@ static void search_labels(label_search *n, size_t i, double sum)
   }
 }
 
-/* Whether all names of interchangeable states can be tried. */
+/* Whether groups are small enough to enumerate all labels. */
 static bool can_enumerate(const structure *s)
 {
   enum { max_group = 8 };
@@ -471,7 +475,7 @@ static bool can_enumerate(const structure *s)
   return true;
 }
 
-/* Rename states, whose numbers are copied to scratch first. */
+/* Relabel the states; scratch receives a copy of the probabilities. */
 static void apply_labels(const structure *s, const size_t *to, double *numbers, double *scratch)
 {
   const idm_sizes n = s->sizes;
@@ -480,7 +484,7 @@ static void apply_labels(const structure *s, const size_t *to, double *numbers, 
   permute_states(s, to, scratch, numbers);
 }
 
-/* Of all names those nearest to one of the dynamics; as they are where none is nearer. */
+/* The labels nearest to one of the dynamics; unchanged where none is nearer. */
 static void find_nearest_labels(label_search *n, const idm_dynamics *const *reference,
                                 size_t references)
 {
@@ -518,14 +522,15 @@ void structure_match_states(const structure *s, const idm_dynamics *const *refer
          *best = to + states;
   label_search by = {
       .s = s, .numbers = numbers, .to = to, .best = best, .taken = (bool *)(void *)(best + states)};
-  /* The search starts from names by the means, so that its end does not depend on names before. */
+  /* The search starts from labels by means, so that its result does not depend on the previous
+   * labels. */
   structure_order(s, can_enumerate(s) ? NULL : reference[0]->start, numbers, scratch);
   if (!can_enumerate(s)) return;
   find_nearest_labels(&by, reference, references);
   apply_labels(s, best, numbers, scratch);
 }
 
-/* Rows that are learnt get the zeros of the structure, and a little of everything else. */
+/* Restore the zeros of the structure in learnt rows, and add a small mass to all other entries. */
 static void restore_zeros(const structure *s, double *numbers)
 {
   static const double pseudo_mass = 1e-3;
@@ -577,7 +582,7 @@ bool structure_relabel(const structure *s, const double *reference, double *numb
 
 /* === ratio ================================================================================== */
 
-/* Learnt rows as unconstrained numbers: see the header. */
+/* Learnt rows in unconstrained coordinates. */
 
 /* The last possible entry of a row. */
 static size_t reference_of(const structure *s, size_t r)
@@ -614,7 +619,8 @@ void ratio_get(const structure *s, const double *numbers, double *y)
   }
 }
 
-/* One row from its ratios, scaled by the largest; returns those of the next. */
+/* One row from its log ratios, scaled by the largest; returns a pointer to those of the next row.
+ */
 static const double *set_row(const structure *s, size_t r, const double *y, double *numbers)
 {
   const size_t first = s->row[r].first, reference = reference_of(s, r);
@@ -638,7 +644,7 @@ void ratio_set(const structure *s, const double *y, double *numbers)
 
 double ratio_log_prior(const structure *s, double prior, const double *numbers)
 {
-  /* The Jacobian of a row is the product of its entries: one more in every exponent. */
+  /* The Jacobian of a row is the product of its entries, which adds 1 to every exponent. */
   return structure_log_prior(s, prior + 1, numbers);
 }
 

@@ -1,4 +1,5 @@
-/* Which behaviour a planner makes, and which histories it tells apart. */
+/* Behaviour of a planner, checks of a log against it, and the tree of histories that it
+ * distinguishes. */
 #include "idm/behavior.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ const idm_behavior_ops *idm_planner_behavior(const idm_planner *planner)
   return planner->behavior ? planner->behavior : &idm_belief_agent_ops;
 }
 
-/* An agent plans for one environment, and so its behaviour is scored in one. */
+/* A plan is for one environment: the log must contain one environment only, that of the problem. */
 static idm_status check_environment(const idm_problem *problem, const idm_data *data,
                                     idm_error *opt_error)
 {
@@ -26,8 +27,8 @@ static idm_status check_environment(const idm_problem *problem, const idm_data *
   for (size_t t = 1; t < data->trajectories; t++)
     if (of[t] != of[0])
       return idm_fail(opt_error, IDM_INPUT,
-                      "the log is of several environments ('%.60s', '%.60s'), and behaviour is "
-                      "planned for one: choose it by --set environment=%.60s --where %s=%.60s",
+                      "the log has several environments ('%.60s', '%.60s'), but behaviour is "
+                      "planned for one: select it with --set environment=%.60s --where %s=%.60s",
                       name->name[of[0]], name->name[of[t]], name->name[of[0]],
                       idm_columns_name(&problem->columns, IDM_COLUMN_ENVIRONMENT, 0),
                       name->name[of[0]]);
@@ -35,7 +36,7 @@ static idm_status check_environment(const idm_problem *problem, const idm_data *
       strcmp(problem->environment[problem->current_environment - 1].name, name->name[of[0]]) == 0)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "the log is of the environment '%.60s', and the problem is in %s%.60s%s: say "
+                  "the log is of the environment '%.60s', but the problem is in %s%.60s%s: use "
                   "--set environment=%.60s",
                   name->name[of[0]], problem->current_environment ? "'" : "",
                   problem->current_environment
@@ -44,7 +45,7 @@ static idm_status check_environment(const idm_problem *problem, const idm_data *
                   problem->current_environment ? "'" : "", name->name[of[0]]);
 }
 
-/* Whatever moves by an action needs one for a missed response too. */
+/* A behaviour that requires an action at every step requires one for a missed response too. */
 static idm_status check_missed(const idm_planner *planner, const idm_data *data,
                                idm_error *opt_error)
 {
@@ -53,7 +54,7 @@ static idm_status check_missed(const idm_planner *planner, const idm_data *data,
     if (!idm_data_missed(data, row) || data->action[row] != IDM_MISSING) continue;
     const idm_status status =
         idm_fail(opt_error, IDM_INPUT,
-                 "a missed response without an action, and the planner '%s' needs one; expected "
+                 "a missed response without an action, which the planner '%s' requires; expected "
                  "data: {missed: {values: [...], action: ACTION}} in the problem file",
                  planner->name);
     idm_data_locate(data, row, opt_error);

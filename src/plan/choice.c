@@ -1,14 +1,14 @@
-/* A step of an agent: the choice, and draws from the environment.
+/* One step of an agent: the choice, and draws from the environment.
  *
- * Contents: habit · draw */
+ * Contents: choice bias · draw */
 
 #include "plan/choice.h"
 #include "base/statistics.h"
 #include "plan/workspace.h"
 
-/* === habit ================================================================================== */
+/* === choice bias ============================================================================ */
 
-/* Habit and slips: see the header. */
+/* Perseverance and lapse (docs/method/likelihood.md, 6). */
 
 bool idm_choice_tilt(choice_bias h, size_t actions, const double *pi, const bool *opt_open,
                      int last, double *q, double *open)
@@ -81,9 +81,9 @@ void idm_choice_backward(choice_bias h, size_t actions, const double *q, double 
 
 /* === draw =================================================================================== */
 
-/* Draws from the environment: see the header. */
+/* Draws from the environment. */
 
-/* The state after an action. */
+/* Draws the next state after an action. */
 static size_t draw_next(const idm_setting *setting, size_t u, size_t state, idm_random *random)
 {
   const size_t k = setting->states.count;

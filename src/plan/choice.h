@@ -1,6 +1,7 @@
-/* A step of an agent: the choice, and the update of its belief.
+/* One step of an agent: perseverance and lapse at choice time, and the parameters of the belief
+ * update.
  *
- * Contents: habit · update · smallest */
+ * Contents: choice bias · update · smallest */
 #ifndef IDM_PLAN_CHOICE_H
 #define IDM_PLAN_CHOICE_H
 
@@ -9,13 +10,14 @@
 #include "belief/filter.h"
 #include "idm/theta.h"
 
-/* === habit ================================================================================== */
+/* === choice bias ============================================================================ */
 
-/* Habit and slips: what the moment of choice makes of a policy, unplanned for.
+/* Perseverance and lapse, applied to the policy at choice time; planning does not account for them
+ * (docs/method/likelihood.md, 6).
  *
- * Among the n open actions q(u) ~ pi(u) exp(perseverance 1{u = last}), last the action that the
- * trajectory had before; then p(u) = (1 - lapse) q(u) + lapse / n. Where pi forbids all that is
- * open, q is 1/n. */
+ * Among the n open actions q(u) is proportional to pi(u) exp(perseverance 1{u = last}), where last
+ * is the previous action of the trajectory; then p(u) = (1 - lapse) q(u) + lapse / n. If pi is 0
+ * for every open action, q(u) = 1/n. */
 
 typedef struct choice_bias {
   double perseverance;
@@ -27,27 +29,28 @@ static inline choice_bias idm_choice_bias_of(const idm_theta *theta)
   return (choice_bias){theta->block[IDM_PERSEVERANCE].value[0], theta->block[IDM_LAPSE].value[0]};
 }
 
-/* Whether a choice is other than its policy. */
+/* Whether perseverance or lapse changes the choice probabilities. */
 static inline bool idm_choice_bias_active(choice_bias h)
 {
   return h.perseverance != 0 || h.lapse != 0;
 }
 
-/* Whether what was done last may matter: it does, or a derivative is asked for. */
+/* Whether the previous action must be tracked: perseverance is not 0, or it is free. */
 static inline bool idm_choice_bias_uses_last(const idm_theta *theta)
 {
   const idm_block *block = &theta->block[IDM_PERSEVERANCE];
   return block->value[0] != 0 || block->role == IDM_DESCRIPTIVE;
 }
 
-/* What pi(u) is multiplied by, up to a factor common to all; at most 1. */
+/* Factor of pi(u), up to a factor common to all actions; at most 1. */
 static inline double idm_choice_bias_factor(choice_bias h, int last, size_t u)
 {
   const double excess = last == (int)u ? fmin(h.perseverance, 0) : fmin(-h.perseverance, 0);
   return last < 0 || h.perseverance == 0 ? 1 : exp(excess);
 }
 
-/* p(u) of q(u), and the same of logarithms. */
+/* p(u) given q(u) and the number of open actions; the second function takes and returns logarithms.
+ */
 static inline double idm_choice_lapse(choice_bias h, double q, double open)
 {
   return h.lapse != 0 ? (1 - h.lapse) * q + h.lapse / open : q;
@@ -57,32 +60,35 @@ static inline double idm_choice_log_lapse(choice_bias h, double log_q, double op
   return h.lapse != 0 ? log(idm_choice_lapse(h, exp(log_q), open)) : log_q;
 }
 
-/* q of pi, [actions], 0 where closed (NULL: all are open); false where too little is left of pi to
- * tell. *open: how many are. */
+/* Computes q[actions] from pi[actions], 0 for closed actions (opt_open NULL: all actions are open).
+ * *open receives the number of open actions. Returns false, with q not normalised, if the total
+ * over the open actions is at most idm_min_probability. */
 bool idm_choice_tilt(choice_bias h, size_t actions, const double *pi, const bool *opt_open,
                      int last, double *q, double *open);
-/* log q of log pi, which may be the same array; false where all that is open is forbidden. */
+/* Computes log q from log pi, which may be the same array. Returns false if pi is 0 for every open
+ * action; q is then uniform over them. */
 bool idm_choice_tilt_logs(choice_bias h, size_t actions, const double *log_pi, const bool *opt_open,
                           int last, double *log_q, double *open);
 
-/* Both q and log q of log pi, where one of them at least is not forbidden. */
+/* Computes q and log q from log pi, which must be finite for at least one open action. */
 void idm_choice_tilt_both(choice_bias h, size_t actions, const double *log_pi, const bool *opt_open,
                           int last, double *q, double *log_q, double *open);
 
-/* Slopes with respect to perseverance and lapse. */
+/* Derivatives with respect to perseverance and lapse. */
 typedef struct choice_bias_gradient {
   double perseverance;
   double lapse;
 } choice_bias_gradient;
-/* What `slope` by log p(u) is by log pi, to be added to to[actions], and by both numbers; q as
- * above. */
+/* Backward pass of a choice. `derivative` is the derivative with respect to log p(u). Those with
+ * respect to log pi are added to to[actions], those with respect to perseverance and lapse to
+ * *both. q is the result of idm_choice_tilt. */
 void idm_choice_backward(choice_bias h, size_t actions, const double *q, double open, int last,
                          size_t u, double derivative, double *to, choice_bias_gradient *both);
 
 /* === update ================================================================================= */
 
-/* How an agent takes up what it sees, and whether that or its models are free. Inline, because
- * recognition spends its time here. */
+/* Parameters of the belief update and of the sensor, and whether these or the models' dynamics are
+ * free. Inline, because recognition is the inner loop. */
 
 static inline idm_update idm_update_of(const idm_theta *theta)
 {
@@ -91,7 +97,7 @@ static inline idm_update idm_update_of(const idm_theta *theta)
   return (idm_update){prior != 1 || evidence != 1, prior, evidence};
 }
 
-/* The sensor of an agent. Observed states are seen whatever its capacity. */
+/* Sensor of the agent. Its capacity has no effect on observed states. */
 static inline idm_sensor idm_sensor_of(const idm_setting *setting, const idm_theta *theta)
 {
   const double capacity = theta->block[IDM_SENSOR_CAPACITY].value[0];
@@ -104,7 +110,8 @@ static inline idm_sensor idm_sensor_of(const idm_setting *setting, const idm_the
                       .before = setting->emits_before};
 }
 
-/* Whether the sensor is limited, or may become so: then what an agent perceived is not recorded. */
+/* Whether the sensor is limited, or may become so because its capacity is free. The observations
+ * that the agent perceived are then not recorded. */
 static inline bool idm_sensor_may_limit(const idm_setting *setting, const idm_theta *theta)
 {
   const bool free = theta->block[IDM_SENSOR_CAPACITY].role == IDM_DESCRIPTIVE;
@@ -112,8 +119,8 @@ static inline bool idm_sensor_may_limit(const idm_setting *setting, const idm_th
   return !setting->fully_observed && (free || idm_sensor_is_limited(&sensor));
 }
 
-/* Whether derivatives by what makes beliefs are wanted: the models' dynamics, and how they are
- * taken up. */
+/* Whether derivatives with respect to the parameters of the belief update are required: the models'
+ * dynamics, prior_weight and evidence_weight. */
 static inline bool idm_update_is_free(const idm_theta *theta)
 {
   static const idm_block_id makes[] = {IDM_TRANSITION, IDM_EMISSION, IDM_PRIOR_WEIGHT,
@@ -125,7 +132,7 @@ static inline bool idm_update_is_free(const idm_theta *theta)
 
 /* === smallest =============================================================================== */
 
-/* Below this a probability has lost digits to underflow, and its logarithm is asked for instead. */
+/* A smaller probability has lost precision to underflow; its logarithm is computed directly. */
 
 static const double idm_min_probability = 1e-290;
 

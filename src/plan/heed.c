@@ -1,6 +1,6 @@
-/* What a planner depends on: numbers of theta, and memory.
+/* Which keys and parameters a planner uses, and whether an agent has memory.
  *
- * Contents: heed · forgets */
+ * Contents: used keys · memory */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "plan/choice.h"
 #include "plan/workspace.h"
 
-/* === heed =================================================================================== */
+/* === used keys ============================================================================== */
 
-/* What an agent's planner makes of the keys that stand with it. */
+/* Whether an agent's planner uses a key, and notes on keys that have no effect. */
 
 bool idm_agent_uses_key(const idm_problem *problem, const char *key)
 {
@@ -24,17 +24,17 @@ bool idm_agent_uses_key(const idm_problem *problem, const char *key)
   return !planner->keys;
 }
 
-/* What number i of a block is where nobody says anything. */
+/* Default value of number i of a block. */
 static double default_of(const idm_block *block, idm_sizes sizes, size_t i)
 {
   if (block->info->form == IDM_FORM_FIELDS)
     return idm_block_field(block->info, sizes, i)->default_number;
-  if (block->info->form == IDM_FORM_WEIGHTS) return block->value[0]; /* all alike */
+  if (block->info->form == IDM_FORM_WEIGHTS)
+    return block->value[0]; /* equal weights count as the default */
   return block->info->default_number;
 }
 
-/* Whether a block holds what it holds where nobody says anything, or what the planner holds it at
- * anyway. */
+/* Whether a block has its default value, or the value at which the planner clamps it. */
 static bool is_default(const idm_planner *planner, const idm_theta *theta, size_t id)
 {
   const idm_block *block = &theta->block[id];
@@ -51,15 +51,16 @@ static bool is_default(const idm_planner *planner, const idm_theta *theta, size_
   return true;
 }
 
-/* Whoever gives these means them for the agent; utilities, discount and dynamics are the problem's,
- * whoever plans. */
+/* Whether a block parameterises the agent. Utilities, discount and dynamics belong to the problem,
+ * whatever the planner. */
 static bool is_of_agent(const idm_block_info *info)
 {
   return info->of_agent || info->form == IDM_FORM_FIELDS || info->form == IDM_FORM_WEIGHTS ||
          info->form == IDM_FORM_DIRICHLET;
 }
 
-/* Add a name to a list of them; what does not fit is left out. */
+/* Append a name to a comma-separated list of at most `size` bytes; text that does not fit is
+ * truncated. */
 static void append_name(char *list, size_t size, const char *name)
 {
   const size_t length = strlen(list);
@@ -84,12 +85,12 @@ void idm_agent_note_unused(const idm_problem *problem, idm_notes *notes)
     if (!idm_key_same(key, &default_number, &problem->agent, 0) &&
         !idm_agent_uses_key(problem, key->name))
       append_name(list, sizeof list, key->name);
-  if (list[0]) idm_notes_add(notes, "the planner '%s' makes nothing of %s", planner->name, list);
+  if (list[0]) idm_notes_add(notes, "the planner '%s' does not use %s", planner->name, list);
 }
 
-/* === forgets ================================================================================ */
+/* === memory ================================================================================= */
 
-/* Whether an agent remembers more than the state it is in: see the header. */
+/* Whether the agent's choices depend on the current state alone. */
 
 bool idm_agent_is_memoryless(const idm_problem *problem)
 {

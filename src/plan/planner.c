@@ -1,4 +1,4 @@
-/* Planners, and planners that hold numbers of another.
+/* Clamps of planners, and properties derived from a planner's table.
  *
  * Contents: clamp · planner */
 #include <math.h>
@@ -10,20 +10,21 @@
 
 /* === clamp ================================================================================== */
 
-/* Clamps: what makes one planner of another, as data. */
+/* A clamp fixes a block of theta or constrains its sign. Clamps define a planner as a special case
+ * of another. */
 
-/* A Dirac model prior: the agent knows the environment. The number of models stays, each of them
- * the environment's, so that the shape of theta does not depend on the planner. */
+/* Dirac model prior: every model is set to the environment's dynamics. The number of models does
+ * not change, so that the shape of theta does not depend on the planner. */
 static idm_status set_environment_models(const idm_planner *planner, const idm_setting *setting,
                                          idm_theta *theta, idm_block_id id, idm_error *opt_error)
 {
-  if (setting->moves) return IDM_OK; /* the only model there is */
+  if (setting->moves) return IDM_OK; /* sparse transitions are the only model */
   if (!idm_setting_has_dynamics(setting) && planner->needs & IDM_NEEDS_BATCH)
-    return IDM_OK; /* it may learn from a log, whatever the models */
+    return IDM_OK; /* the planner may learn from a log instead */
   const double *matrix = id == IDM_TRANSITION ? setting->transition : setting->emission;
   if (!matrix)
     return idm_fail(opt_error, IDM_INPUT,
-                    "this agent knows the environment, but its dynamics are not given");
+                    "this agent plans in the environment, but its dynamics are not given");
   const size_t size = theta->block[id].size / theta->models;
   for (size_t m = 0; m < theta->models; m++)
     memcpy(theta->block[id].value + m * size, matrix, size * sizeof *matrix);
@@ -53,7 +54,8 @@ idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *settin
         block->value[k] = clamp->kind == IDM_CLAMP_VALUE ? clamp->value : 1.0 / (double)block->size;
       break;
     case IDM_CLAMP_ENVIRONMENT:
-      if (block->role == IDM_DESCRIPTIVE) break; /* dynamics of its own are looked for */
+      if (block->role == IDM_DESCRIPTIVE)
+        break; /* free dynamics are the agent's own, and are estimated */
       status = set_environment_models(planner, setting, theta, clamp->block, opt_error);
       break;
     case IDM_CLAMP_IRRELEVANT:
@@ -67,9 +69,9 @@ idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *settin
 
 /* === planner ================================================================================ */
 
-/* What follows from a planner's table alone. */
+/* Properties that follow from a planner's table alone. */
 
-/* Whether a clamp leaves nothing of the block to move. */
+/* Whether a clamp fixes its block: all kinds except the sign constraints. */
 static bool fixes_block(const idm_clamp *clamp)
 {
   return clamp->kind != IDM_CLAMP_POSITIVE && clamp->kind != IDM_CLAMP_NEGATIVE;
@@ -107,7 +109,7 @@ bool idm_planner_reads_free(const idm_planner *planner, const idm_theta *theta, 
   return idm_planner_reads(planner, id);
 }
 
-/* Numbers that block k of the planner's own is to have; 0 where that is no choice of its. */
+/* Size of block k of the planner's own blocks if the planner determines it; else 0. */
 static size_t own_block_size(const idm_planner *planner, const idm_agent_options *agent,
                              idm_sizes sizes, size_t k)
 {
@@ -135,12 +137,12 @@ idm_status idm_planner_check_shape(const idm_planner *planner, const idm_agent_o
 {
   idm_require(planner, agent, theta);
   if (theta->blocks != IDM_BLOCK_COUNT + planner->own_count)
-    return idm_fail(opt_error, IDM_USAGE, "theta does not hold the blocks of planner '%s'",
+    return idm_fail(opt_error, IDM_USAGE, "theta does not contain the blocks of planner '%s'",
                     planner->name);
   for (size_t k = 0; k < planner->own_count; k++) {
     const size_t count = own_block_size(planner, agent, theta->sizes, k);
     if (count && theta->block[IDM_BLOCK_COUNT + k].size != count)
-      return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the agent asks for %zu",
+      return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the agent requires %zu",
                       planner->own[k].name, theta->block[IDM_BLOCK_COUNT + k].size, count);
   }
   return IDM_OK;

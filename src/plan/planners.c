@@ -1,4 +1,4 @@
-/* The registry of planners. */
+/* Registry of planners: the built-in ones and those of plug-ins. */
 #include <string.h>
 
 #include "base/door.h"
@@ -34,7 +34,7 @@ static const idm_planner *const planners[] = {PLANNERS(ENTRY)};
 
 enum { BUILT_IN = sizeof planners / sizeof planners[0], MAX_PLUGINS = 32 };
 
-/* Those of plug-ins, see idm_plugin_load. */
+/* Planners registered by plug-ins (idm_plugin_load). */
 static const idm_planner *plugin[MAX_PLUGINS];
 static size_t plugins;
 
@@ -60,7 +60,7 @@ idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error
     return idm_fail(opt_error, IDM_INPUT, "the planner '%s' lacks what idm_planner requires",
                     planner->name ? planner->name : "");
   if (idm_planner_find(planner->name))
-    return idm_fail(opt_error, IDM_INPUT, "there is a planner '%s' already", planner->name);
+    return idm_fail(opt_error, IDM_INPUT, "a planner '%s' is already registered", planner->name);
   if (plugins == MAX_PLUGINS)
     return idm_fail(opt_error, IDM_INPUT, "more than %d planners of plug-ins", MAX_PLUGINS);
   plugin[plugins++] = planner;
@@ -86,7 +86,7 @@ bool idm_agent_reads(const idm_agent_options *agent, size_t id)
   if (!agent) return false;
   const bool delayed = agent->discounting != IDM_EXPONENTIAL;
   const idm_planner *planner = idm_agent_planner(agent);
-  /* A planner without delays has nothing but its discount. */
+  /* With delay discounting, a planner that does not read delay_rate still uses the discount. */
   if (id == IDM_DELAY_RATE && !delayed) return false;
   if (id == IDM_DISCOUNT && delayed && idm_planner_reads(planner, IDM_DELAY_RATE)) return false;
   return idm_planner_reads(planner, id);
@@ -101,7 +101,7 @@ idm_status idm_problem_set_planner(idm_problem *problem, const idm_planner *plan
   if (status == IDM_OK &&
       idm_planner_check_shape(planner, &problem->agent, problem->theta, NULL) != IDM_OK)
     status = idm_planner_shape(planner, &problem->agent, problem->theta, opt_error);
-  /* One form of the default, so that equal agents compare as such. */
+  /* NULL represents the default planner, so that equal agents compare equal. */
   if (status == IDM_OK) problem->agent.planner = planner == idm_planner_at(0) ? NULL : planner;
   return status;
 }

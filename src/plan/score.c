@@ -1,6 +1,6 @@
-/* Derivatives of a log-likelihood, by theta and by choices.
+/* Log-likelihood of a log, and its derivatives with respect to theta and to choices.
  *
- * Contents: score · choice slope */
+ * Contents: score · choice derivative */
 #include <math.h>
 #include <stdio.h>
 
@@ -19,23 +19,24 @@
 
 /* === score ================================================================================== */
 
-/* The causally conditioned log-likelihood, over the tree of common prefixes. */
+/* Causally conditioned log-likelihood over the tree of histories (docs/method/likelihood.md, 2 and
+ * 3). */
 
 struct idm_scorer {
   const idm_data *data;        /* borrowed */
   const idm_prefix_tree *tree; /* borrowed */
-  double *chosen;   /* [node]: probability of the action taken, 1 where it adds nothing; after a run
+  double *chosen;   /* [node]: probability of the recorded action, 1 without a decision; after a run
                        its logarithm */
-  double *evidence; /* [node]: what was recorded beside the decision says of what was not */
+  double *evidence; /* [node]: log evidence of the event, see idm_behavior_ops.observe */
   double *total;    /* [node]: log-likelihood from the root through this row */
-  uint32_t
-      *end_count; /* [agent][node]: trajectories that end there; NULL where that is no shorter */
+  uint32_t *end_count;        /* [agent][node]: trajectories that end there; NULL if a sum over
+                                 trajectories is as fast */
   double *probability;        /* [action] */
-  idm_behavior behavior;      /* whose memories are kept */
-  bool checked;               /* last observations were found possible */
-  void **memory;              /* [depth + 1]: the state after the row at each depth */
-  idm_scorer_visitor visitor; /* NULL: nobody watches */
-  void *context;              /* of the view */
+  idm_behavior behavior;      /* behaviour that the memories belong to */
+  bool checked;               /* final observations were checked to be possible */
+  void **memory;              /* [depth + 1]: internal state after the row at each depth */
+  idm_scorer_visitor visitor; /* may be NULL */
+  void *context;              /* of the visitor */
   idm_interruption interruption;
 };
 
@@ -73,8 +74,8 @@ void idm_scorer_destroy(idm_scorer *scorer)
   free(scorer);
 }
 
-/* Where agents and histories are few beside the trajectories, count how many of each agent's end
- * where. */
+/* If agents times nodes do not exceed the trajectories, counts the trajectories of each agent that
+ * end at each node. Returns false if memory runs out. */
 static bool count_ends(idm_scorer *scorer)
 {
   const idm_data *data = scorer->data;
@@ -93,7 +94,8 @@ idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
 {
   idm_require(data, tree, ret_scorer);
   *ret_scorer = NULL;
-  if (tree->data != data) return idm_fail(opt_error, IDM_USAGE, "the tree is of other data");
+  if (tree->data != data)
+    return idm_fail(opt_error, IDM_USAGE, "the tree was built from other data");
   idm_scorer *scorer = idm_new(1, sizeof *scorer);
   if (!scorer) return idm_fail_memory(opt_error);
   scorer->data = data;
@@ -112,7 +114,7 @@ idm_status idm_scorer_create(const idm_data *data, const idm_prefix_tree *tree,
   return IDM_OK;
 }
 
-/* Memories belong to one behaviour; another one gets fresh ones, made as depths are reached. */
+/* Memory at a depth, created on first use. Memories belong to one behaviour. */
 static idm_status memory_at(idm_scorer *scorer, size_t depth, void **ret_memory,
                             idm_error *opt_error)
 {
@@ -124,7 +126,8 @@ static idm_status memory_at(idm_scorer *scorer, size_t depth, void **ret_memory,
   return status;
 }
 
-/* A trajectory begins: of a new agent at a root, else after what the agent did before. */
+/* Begins a trajectory: of a new agent at a root, else after the previous trajectory of the agent.
+ */
 static idm_status begin(idm_scorer *scorer, const idm_prefix_node *node, idm_error *opt_error)
 {
   const idm_behavior b = scorer->behavior;
@@ -143,9 +146,9 @@ static idm_status begin(idm_scorer *scorer, const idm_prefix_node *node, idm_err
   return status;
 }
 
-/* The probability of a row's action among those open, counted as a decision, forced, missed or
- * not recorded. Logarithms of ordinary probabilities are taken later, all at once; a tiny one
- * leaves its own in `total`. */
+/* Probability of a row's action among the open actions. Counts the row as a decision, forced,
+ * missed or not recorded. Logarithms of ordinary probabilities are computed later in one vector
+ * operation; the logarithm of an underflowing probability is stored in `total`. */
 static idm_status score_decision(idm_scorer *scorer, size_t index, void *before, idm_score *score,
                                  idm_error *opt_error)
 {
@@ -188,9 +191,9 @@ static idm_status score_decision(idm_scorer *scorer, size_t index, void *before,
   return IDM_OK;
 }
 
-/* Whether what was seen after a row need not be looked at. What was seen last is used by no
- * decision, but it must be possible, which is looked at once; and it weighs on what was not
- * recorded before. */
+/* Whether the observation after a row can be skipped. A final observation enters no decision. It
+ * must be possible, which is checked once, and it contributes evidence if an earlier cell was not
+ * recorded. */
 static bool observation_unused(const idm_scorer *scorer, const idm_prefix_node *node,
                                const void *before)
 {
@@ -224,7 +227,7 @@ static idm_status score_row(idm_scorer *scorer, size_t index, idm_score *score,
   return status;
 }
 
-/* Logarithms of all rows, then their sums along each history. */
+/* Logarithms of all rows, then their cumulative sums along each history. */
 static void sum_log_likelihoods(idm_scorer *scorer, idm_score *score)
 {
   const idm_prefix_tree *tree = scorer->tree;
@@ -255,7 +258,8 @@ static bool is_scored(const idm_data *data, size_t row)
   return !data->history || !data->history[row];
 }
 
-/* Count a row as score_decision() does, at the node of its history. */
+/* Adds one row to the counts and sums of `score`, as score_decision() does, given the node of its
+ * history. */
 static void count_row(const idm_scorer *scorer, size_t row, size_t index, idm_score *score)
 {
   const idm_data *data = scorer->data;
@@ -274,7 +278,8 @@ static void count_row(const idm_scorer *scorer, size_t row, size_t index, idm_sc
   score->impossible_file = idm_data_file(data, row);
 }
 
-/* The score of the rows that are scored, of which one history may hold some and others not. */
+/* Score of the scored rows, computed row by row, because one history may contain scored and
+ * unscored rows. */
 static void sum_scored_rows(const idm_scorer *scorer, idm_score *score)
 {
   const idm_prefix_tree *tree = scorer->tree;
@@ -286,8 +291,8 @@ static void sum_scored_rows(const idm_scorer *scorer, idm_score *score)
   }
 }
 
-/* Say which cells were empty, where they are what went wrong: those of the row and of all before
- * it. */
+/* Appends to an error message the lines with missing cells: those of the row and of its
+ * predecessors. */
 static void name_missing_rows(const idm_scorer *scorer, size_t index, idm_error *error)
 {
   enum { shown = 12 };
@@ -316,10 +321,11 @@ idm_status idm_scorer_run(idm_scorer *scorer, idm_behavior behavior, idm_score *
   const idm_prefix_tree *tree = scorer->tree;
   *score = (idm_score){0};
   if (!behavior.ops || !idm_sizes_same(behavior.sizes, scorer->data->sizes))
-    return idm_fail(opt_error, IDM_USAGE, "the behaviour is of another problem than the data");
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the behaviour and the data belong to different problems");
   if (behavior.ops->scope & ~tree->scope)
     return idm_fail(opt_error, IDM_USAGE,
-                    "the tree of histories was made for a memory of another scope");
+                    "the tree of histories was built for a memory of another scope");
   if (scorer->behavior.content != behavior.content || scorer->behavior.ops != behavior.ops) {
     destroy_memories(scorer);
     scorer->behavior = behavior;
@@ -360,7 +366,7 @@ double idm_scorer_trajectory(const idm_scorer *scorer, size_t trajectory)
   const size_t first = tree->first[trajectory];
   if (tree->node[first].parent < 0 && !scorer->data->history)
     return scorer->total[tree->last[trajectory]];
-  double sum = 0; /* not a difference: what the agent did before may have been impossible */
+  double sum = 0; /* not a difference of totals: earlier rows of the agent may have probability 0 */
   size_t row = scorer->data->first[trajectory + 1];
   for (size_t i = tree->last[trajectory]; i != first; i = (size_t)tree->node[i].parent)
     if (is_scored(scorer->data, --row)) sum += scorer->chosen[i] + scorer->evidence[i];
@@ -455,7 +461,8 @@ idm_status idm_gradient_run(idm_gradient *gradient, double *log_likelihood, idm_
 {
   idm_require(gradient, log_likelihood, derivative);
   if (idm_theta_form_mismatch(derivative, idm_workspace_theta(gradient->workspace)))
-    return idm_fail(opt_error, IDM_USAGE, "the slope is not of the form of the theta planned for");
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the derivative does not have the form of the theta that was planned for");
   return gradient->ops->run(gradient->content, log_likelihood, derivative, opt_error);
 }
 
@@ -471,16 +478,16 @@ void idm_gradient_interrupt(idm_gradient *gradient, idm_interrupt opt_interrupt,
     gradient->ops->interrupt(gradient->content, opt_interrupt, context);
 }
 
-/* === choice slope =========================================================================== */
+/* === choice derivative ====================================================================== */
 
-/* Choices at given beliefs, in reverse. */
+/* Reverse-mode derivative of a function of the choice probabilities at given beliefs. */
 
 struct idm_choice_adjoint {
   idm_workspace *workspace;
   void *adjoint;
   double *decision;      /* [action] */
-  double *log_gradient;  /* [action]: by log pi */
-  double *specification; /* [action][model]: 0, as choices depend on policies alone */
+  double *log_gradient;  /* [action]: with respect to log pi */
+  double *specification; /* [action][model]: 0, because choices depend on the policy alone */
   choice_bias_gradient choice_bias;
 };
 

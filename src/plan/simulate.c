@@ -1,4 +1,4 @@
-/* Simulation, and steps that are known already.
+/* Simulation of trajectories, and traces of an agent along given steps.
  *
  * Contents: follow · simulate */
 #include <math.h>
@@ -16,7 +16,7 @@
 
 /* === follow ================================================================================= */
 
-/* Following an agent along a path: see the header. */
+/* Traces of an agent along a path of actions and observations. */
 
 void idm_path_trace_destroy(idm_path_trace *trace)
 {
@@ -46,7 +46,7 @@ static idm_status create_trace(const idm_setting *setting, size_t step_count,
   return IDM_OK;
 }
 
-/* One "action:observation"; either name may hold colons. */
+/* Parses one step "action:observation"; either name may contain colons. */
 static idm_status parse_step(const idm_setting *setting, const char *step, size_t length,
                              idm_event *event, idm_error *opt_error)
 {
@@ -62,7 +62,7 @@ static idm_status parse_step(const idm_setting *setting, const char *step, size_
                   step, setting->actions.name[0], setting->observations.name[0]);
 }
 
-/* The steps of a path, none of which may end the episode. */
+/* Parses all steps of a path. IDM_USAGE if a step is unknown or ends the episode. */
 static idm_status parse_path(const idm_setting *setting, const char *path, size_t count,
                              idm_event *events, idm_error *opt_error)
 {
@@ -75,14 +75,14 @@ static idm_status parse_path(const idm_setting *setting, const char *path, size_
         idm_observation_is_terminal(setting, events[i].observation) ||
         (setting->horizon > 0 && i + 1 >= (size_t)setting->horizon))
       return idm_fail(opt_error, IDM_USAGE,
-                      "the path goes on where the episode has ended: nothing follows '%.*s'",
+                      "the path continues where the episode has ended: no step can follow '%.*s'",
                       (int)length, step);
     step += length + (step[length] == ',');
   }
   return IDM_OK;
 }
 
-/* What the agent believes and does at place i. */
+/* Records the belief and the policy of the agent at place i. */
 static idm_status record_step(const idm_setting *setting, idm_behavior b, void *memory, size_t i,
                               idm_path_trace *f, idm_error *opt_error)
 {
@@ -126,7 +126,7 @@ idm_status idm_path_trace_events(const idm_setting *setting, const idm_workspace
   return status;
 }
 
-/* What led to each place, in the path's own words. */
+/* Copies the text of the step that leads to each place. */
 static idm_status name_steps(const char *path, idm_path_trace *f, idm_error *opt_error)
 {
   const char *step = path;
@@ -146,7 +146,7 @@ idm_status idm_path_trace_create(const idm_setting *setting, const idm_workspace
   idm_require(setting, workspace, ret_trace);
   *ret_trace = NULL;
   if (!idm_sizes_same(idm_setting_sizes(setting), idm_workspace_theta(workspace)->sizes))
-    return idm_fail(opt_error, IDM_USAGE, "the workspace is of another problem");
+    return idm_fail(opt_error, IDM_USAGE, "the workspace belongs to another problem");
   size_t count = opt_path ? 1 : 0;
   for (const char *c = opt_path; c && *c; c++) count += *c == ',';
   idm_event *events = idm_new(count, sizeof *events);
@@ -159,17 +159,17 @@ idm_status idm_path_trace_create(const idm_setting *setting, const idm_workspace
   if (status == IDM_OK) return IDM_OK;
   idm_path_trace_destroy(*ret_trace);
   *ret_trace = NULL;
-  /* What the problem does not allow was asked for, not read from a file. */
+  /* The path is an argument of the caller, not an input file. */
   return status == IDM_INPUT ? IDM_USAGE : status;
 }
 
 /* === simulate =============================================================================== */
 
-/* Simulation: a behaviour acting in the environment.
+/* Simulation of a behaviour in the environment.
  *
- * Contents: the design · rows · one trajectory · all of them */
+ * Contents: design · rows · one trajectory · all trajectories */
 
-/* Steps of a trajectory where neither the caller nor a horizon says. */
+/* Steps of a trajectory if neither the caller nor a horizon limits it. */
 enum { default_steps = 1000 };
 
 typedef struct simulator {
@@ -177,19 +177,19 @@ typedef struct simulator {
   idm_behavior behavior;
   const idm_simulation *simulation;
   idm_data *data;
-  size_t capacity; /* rows that the data has room for */
-  size_t memories; /* one, or where it outlives a trajectory one an agent */
+  size_t capacity; /* rows allocated in `data` */
+  size_t memories; /* one per agent if the memory persists across trajectories, else 1 */
   void **memory;   /* [memories]: NULL until its agent begins */
   double *probability;
-  bool states;          /* the log keeps them */
-  bool has_missed;      /* the log that is followed has missed responses */
-  int32_t *start_index; /* [state]: the start belief that is certain of it, or -1; NULL where states
-                      are hidden */
+  bool states;          /* the log has a column of states */
+  bool has_missed;      /* the design log has missed responses */
+  int32_t *start_index; /* [state]: index of the start belief that is certain of it, or -1; NULL if
+                           states are hidden */
 } simulator;
 
-/* --- the design ----------------------------------------------------------------------------- */
+/* --- design ---------------------------------------------------------------------------------- */
 
-/* A design without a log to follow: agents share the trajectories out evenly. */
+/* Design without a design log: trajectories are distributed evenly over the agents. */
 static idm_status make_design(const idm_setting *setting, const idm_simulation *simulation,
                               idm_data **ret_data, idm_error *opt_error)
 {
@@ -226,8 +226,8 @@ static idm_status make_design(const idm_setting *setting, const idm_simulation *
   return status;
 }
 
-/* Where the setting is fully observed and the first state is drawn, the log must say which it was.
- */
+/* If states are observed and the first state is drawn, records it as the start belief of the
+ * trajectory. */
 static idm_status record_start(simulator *s, size_t index, size_t state, idm_error *opt_error)
 {
   idm_data *data = s->data;
@@ -275,7 +275,8 @@ static idm_status prepare(simulator *s, idm_error *opt_error)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* A larger array with the same content; the old one stays where memory runs out. */
+/* Enlarges an array, keeping its content. Returns false, with the old array valid, if memory runs
+ * out. */
 static bool grow(int32_t **array, size_t capacity)
 {
   int32_t *larger = realloc(*array, capacity * sizeof *larger);
@@ -303,15 +304,17 @@ static idm_status reserve_row(simulator *s, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* The row of the log that step t of a trajectory follows: the last stands for what comes after. */
+/* Row of the design log that corresponds to step t; past its end, the last row of the trajectory.
+ */
 static size_t like_row(const idm_data *design_log, size_t index, int t)
 {
   const size_t row = design_log->first[index] + (size_t)t;
   return row < design_log->first[index + 1] ? row : design_log->first[index + 1] - 1;
 }
 
-/* Steps that a trajectory may take. How long one took that an action or an arrival ended is
- * behaviour; where the log stops without one, that is design. */
+/* Maximum number of steps of a trajectory. The length of a trajectory that an action or a terminal
+ * state ended is a result of behaviour; the length of one that the log cuts off is part of the
+ * design. */
 static int max_steps(const simulator *s, size_t index)
 {
   const idm_data *design_log = s->simulation->opt_design_log;
@@ -330,7 +333,8 @@ static int max_steps(const simulator *s, size_t index)
 
 /* --- one trajectory ------------------------------------------------------------------------- */
 
-/* The first state, from the start belief of the trajectory; what the log says of it. */
+/* Draws the first state from the start belief of the trajectory, and records it if states are
+ * observed. */
 static idm_status draw_start(simulator *s, size_t index, idm_random *random, size_t *ret_state,
                              idm_error *opt_error)
 {
@@ -345,7 +349,7 @@ static idm_status draw_start(simulator *s, size_t index, idm_random *random, siz
              : IDM_OK;
 }
 
-/* The memory of a trajectory's agent, at its beginning. */
+/* Memory of a trajectory's agent, initialised for the trajectory. */
 static idm_status begin(simulator *s, size_t index, void **ret_memory, idm_error *opt_error)
 {
   const idm_behavior b = s->behavior;
@@ -365,7 +369,8 @@ static idm_status begin(simulator *s, size_t index, void **ret_memory, idm_error
   return status;
 }
 
-/* Whether a response is missed is design, as far as the log goes. Which text; IDM_MISSING: none. */
+/* Label of the missed response at step t, or IDM_MISSING. Missed responses are part of the design,
+ * up to the end of the design log. */
 static int32_t missed_at(const idm_data *design_log, size_t index, int t)
 {
   const size_t row = design_log->first[index] + (size_t)t;
@@ -374,7 +379,8 @@ static int32_t missed_at(const idm_data *design_log, size_t index, int t)
              : IDM_MISSING;
 }
 
-/* The reward of the row that is made now; nothing is paid where nothing is done. */
+/* Sets and returns the reward of the row under construction; 0 without an action. Without a reward
+ * theta returns 0 and sets nothing. */
 static double set_reward(simulator *s, size_t index, size_t state)
 {
   idm_data *data = s->data;
@@ -387,7 +393,7 @@ static double set_reward(simulator *s, size_t index, size_t state)
   return reward;
 }
 
-/* Act once: the row's action, availability, state and reward. */
+/* Appends one row: action, availability, state and reward. */
 static idm_status act(simulator *s, size_t index, int t, size_t state, void *memory,
                       idm_random *random, double *reward, idm_error *opt_error)
 {
@@ -405,7 +411,7 @@ static idm_status act(simulator *s, size_t index, int t, size_t state, void *mem
   data->action[row] = (int32_t)idm_random_choice(random, s->probability, actions);
   if (design_log && s->has_missed) {
     data->missed[row] = missed_at(design_log, index, t);
-    /* The log's action of a missed response is the problem's, or none. */
+    /* The action of a missed response is that of the design log, or missing. */
     if (data->missed[row] >= 0)
       data->action[row] = design_log->action[like_row(design_log, index, t)];
   }
@@ -415,7 +421,8 @@ static idm_status act(simulator *s, size_t index, int t, size_t state, void *mem
   return IDM_OK;
 }
 
-/* What the environment shows after the last row, and where it moves. Without an action nothing. */
+/* Draws the observation after the last row and updates *state. IDM_MISSING without an action, or
+ * after one that ends the episode. */
 static int environment_step(const simulator *s, size_t *state, idm_random *random)
 {
   const int32_t u = s->data->action[s->data->rows - 1];
@@ -441,7 +448,7 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
     const int32_t u = data->action[data->rows - 1];
     const int x = environment_step(s, &state, random);
     data->observation[data->rows - 1] = x;
-    /* What comes last matters to a memory that outlives the trajectory. */
+    /* A memory that persists across trajectories also observes the last row. */
     const bool last = (u != IDM_MISSING && s->setting->ends[u]) || t + 1 == steps ||
                       idm_observation_is_terminal(s->setting, x);
     const idm_event event = {.action = u,
@@ -458,7 +465,7 @@ static idm_status run_trajectory(simulator *s, size_t index, idm_random *random,
   return status;
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- all trajectories ------------------------------------------------------------------------ */
 
 static idm_status finish(simulator *s, idm_error *opt_error)
 {
@@ -489,7 +496,8 @@ void idm_simulation_adapt(idm_simulation *simulation, const idm_problem *problem
   if (same_columns) simulation->agents = simulation->trajectories;
 }
 
-/* Where there are several states, what a missed response does to them must be known. */
+/* With several states a missed response needs an action, because the transition is undefined
+ * without one. */
 static idm_status check_missed(const idm_setting *setting, const idm_data *design_log,
                                idm_error *opt_error)
 {
@@ -497,7 +505,7 @@ static idm_status check_missed(const idm_setting *setting, const idm_data *desig
     if (!idm_data_missed(design_log, row) || design_log->action[row] != IDM_MISSING) continue;
     const idm_status status =
         idm_fail(opt_error, IDM_INPUT,
-                 "a missed response without an action: how the state moves then is not defined; "
+                 "a missed response without an action: the transition of the state is not defined; "
                  "expected data: {missed: {values: [...], action: ACTION}} in the problem file");
     idm_data_locate(design_log, row, opt_error);
     return status;
@@ -524,7 +532,8 @@ idm_status idm_simulate(const idm_setting *setting, idm_behavior behavior,
   idm_require(setting, simulation, ret_data);
   *ret_data = NULL;
   if (!behavior.ops || !idm_sizes_same(behavior.sizes, idm_setting_sizes(setting)))
-    return idm_fail(opt_error, IDM_USAGE, "the behaviour is of another problem than the setting");
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the behaviour and the setting belong to different problems");
   simulator s = {.setting = setting, .behavior = behavior, .simulation = simulation};
   idm_status status = check_request(setting, simulation, opt_error);
   if (status != IDM_OK) return status;

@@ -1,4 +1,5 @@
-/* Workspaces: a planner at work for one setting. */
+/* Workspaces: the mutable state of one planner for one setting; planning, and values and policies
+ * of the plan. */
 #include "plan/workspace.h"
 
 #include <math.h>
@@ -47,12 +48,13 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent_opti
                                 idm_error *opt_error)
 {
   if (!idm_sizes_same(theta->sizes, idm_setting_sizes(setting)))
-    return idm_fail(opt_error, IDM_USAGE, "theta is of another problem than the setting");
+    return idm_fail(opt_error, IDM_USAGE, "theta and the setting belong to different problems");
   const size_t owned = theta->blocks - IDM_BLOCK_COUNT;
   if (owned != planner->own_count || (owned && theta->block[IDM_BLOCK_COUNT].info != planner->own))
-    return idm_fail(opt_error, IDM_USAGE,
-                    "theta does not hold the blocks of planner '%s': see idm_problem_plan_by",
-                    planner->name);
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "theta does not contain the blocks of planner '%s': see idm_problem_set_planner",
+        planner->name);
   const idm_status status = idm_planner_check_shape(planner, agent, theta, opt_error);
   if (status != IDM_OK) return status;
   if (planner->needs & IDM_NEEDS_SAMPLER && !(planner->needs & IDM_NEEDS_BATCH) &&
@@ -63,24 +65,25 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent_opti
         planner->name);
   if (planner->needs & IDM_NEEDS_STATES && !setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
-                    "planner '%s' learns what actions are worth in a state, and here states are "
-                    "hidden; expected a problem with `observations: states`",
+                    "planner '%s' learns action values by state, but here states are hidden; "
+                    "expected a problem with `observations: states`",
                     planner->name);
   if (idm_sensor_may_limit(setting, theta) && !idm_planner_reads(planner, IDM_SENSOR_CAPACITY))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "planner '%s' does not plan for what a sensor of limited capacity misses; "
-                    "expected sensor_capacity: inf, or a planner on a lattice of beliefs, such as "
-                    "'bounded-rational' or 'rational'",
-                    planner->name);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "planner '%s' does not support a sensor of limited capacity; expected sensor_capacity: "
+        "inf, or a planner on a lattice of beliefs, such as 'bounded-rational' or 'rational'",
+        planner->name);
   const unsigned rows = setting->fully_observed ? IDM_SUPPORTS_SPARSE : IDM_SUPPORTS_SPARSE_HIDDEN;
   if (setting->moves && !(planner->supports & rows))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "planner '%s' needs transitions as matrices; here they are given row by row",
-                    planner->name);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "planner '%s' requires transitions as matrices, but here they are given row by row",
+        planner->name);
   if (idm_theta_scalar(theta, IDM_DISCOUNT) == 1 && !(setting->horizon > 0) &&
       !(planner->supports & IDM_SUPPORTS_UNDISCOUNTED))
     return idm_fail(opt_error, IDM_INPUT,
-                    "the discount is 1 and there is no horizon, which planner '%s' needs then",
+                    "the discount is 1 without a horizon; planner '%s' then requires a horizon",
                     planner->name);
   const unsigned required_horizon =
       setting->horizon > 0 ? IDM_SUPPORTS_HORIZON : IDM_SUPPORTS_STATIONARY;
@@ -90,12 +93,13 @@ static idm_status check_setting(const idm_planner *planner, const idm_agent_opti
   return IDM_OK;
 }
 
-/* Take theta in, clamped and checked; a theta that is refused leaves the last one in force. */
+/* Copy theta, clamped and validated, into the workspace; after an error the previous theta stays in
+ * effect. */
 static idm_status set_theta(idm_workspace *w, const idm_theta *theta, idm_error *opt_error)
 {
   const char *mismatch = idm_theta_form_mismatch(theta, w->theta);
   if (mismatch)
-    return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was made",
+    return idm_fail(opt_error, IDM_USAGE, "the form of %s changed after the workspace was created",
                     mismatch);
   idm_theta_assign(w->next_theta, theta);
   idm_status status = idm_clamp_apply(w->planner, w->setting, w->next_theta, opt_error);
@@ -104,8 +108,9 @@ static idm_status set_theta(idm_workspace *w, const idm_theta *theta, idm_error 
   return status;
 }
 
-/* Whether the policies have the planner's derivative, whole: with delays or a limited sensor there
- * is none, and not every planner has one by what makes beliefs. */
+/* Whether the planner's adjoint gives the complete derivative of the policies. There is none with
+ * delay discounting or a limited sensor, and not every adjoint includes the parameters of the
+ * belief update. */
 static bool is_differentiable(const idm_workspace *w)
 {
   const idm_adjoint_ops *adjoint = w->planner->belief->adjoint;
@@ -194,7 +199,7 @@ idm_status idm_workspace_store(idm_workspace *workspace, size_t slot, idm_error 
   return lattice ? lattice->store(workspace->content, slot, opt_error) : IDM_OK;
 }
 
-/* Whether a belief is a distribution over the states, up to rounding. */
+/* Whether z is a probability distribution over the states, up to rounding. */
 static bool is_belief(const idm_workspace *workspace, const double *z)
 {
   static const double tolerance = 1e-6;
@@ -337,10 +342,11 @@ idm_status idm_plan_forward(idm_workspace *workspace, size_t variant, idm_forwar
   if (variant >= idm_theta_variants(workspace->theta))
     return idm_fail(opt_error, IDM_USAGE, "there is no variant %zu", variant);
   if (!workspace->planned)
-    return idm_fail(opt_error, IDM_USAGE, "the workspace holds no plan: call idm_plan first");
+    return idm_fail(opt_error, IDM_USAGE, "the workspace has no plan: call idm_plan first");
   const idm_status status =
       lattice->forward(workspace->content, variant, forward, opt_occupancy, opt_error);
-  /* The episode is over there: the recursion's stay in a terminal state is none of the agent's. */
+  /* The episode ends in a terminal state: the time that the recursion spends there does not count
+   * as occupancy of the agent. */
   for (size_t s = 0; status == IDM_OK && opt_occupancy && s < workspace->setting->states.count; s++)
     if (idm_observation_is_terminal(workspace->setting, (int)s)) opt_occupancy[s] = 0;
   return status;

@@ -1,6 +1,6 @@
-/* The workspace of a planner, and what simulation and likelihood share.
+/* Workspace of a planner, and functions shared by simulation and likelihood.
  *
- * Contents: workspace · draw · follow · score · choice slope · clamp · forgets */
+ * Contents: workspace · draw · follow · score · choice derivative · clamp · memory */
 #ifndef IDM_PLAN_WORKSPACE_H
 #define IDM_PLAN_WORKSPACE_H
 
@@ -15,75 +15,74 @@
 
 /* === workspace ============================================================================== */
 
-/* What a workspace holds. */
+/* Contents of a workspace. */
 
 struct idm_workspace {
   const idm_planner *planner;
   const idm_setting *setting; /* borrowed */
-  idm_theta *theta;           /* own copy, clamped: the believer's models are here */
-  idm_theta *next_theta;      /* a theta on its way in */
+  idm_theta *theta;           /* owned copy with clamps applied; holds the agent's models */
+  idm_theta *next_theta;      /* scratch: a new theta before it is accepted */
   void *content;
-  bool delayed;      /* utilities count by delay, and not by the discount */
-  bool planned;      /* false until a plan succeeds, and after one that fails */
-  double bound;      /* of the last plan, see idm_plan_report */
-  double *scratch;   /* for values and policies asked of the workspace itself */
-  double *lookahead; /* scratch of a look at one belief: a successor, policies; NULL likewise */
+  bool delayed;              /* delay discounting replaces the exponential discount */
+  bool planned;              /* false until a plan succeeds, and after one that fails */
+  double bound;              /* of the last plan, see idm_plan_report */
+  double *scratch;           /* for values and policies; NULL unless the planner is over beliefs */
+  double *lookahead;         /* scratch for one belief: successor, joint, policies; likewise NULL */
   belief_agent belief_agent; /* of a planner over beliefs */
 };
 
-/* Whether there is something to evaluate: a plan that succeeded, of that variant, at a belief that
- * is a distribution. */
+/* Whether values and policies can be evaluated: the last plan succeeded, the variant exists,
+ * `steps` is not negative, and z is a probability distribution. */
 bool idm_workspace_evaluates(const idm_workspace *workspace, size_t variant, int steps,
                              const double *z);
 
 /* === draw =================================================================================== */
 
-/* Draws from the environment: what simulation and whoever learns by acting share. */
+/* Draws from the environment, shared by simulation and by planners that learn from samples. */
 
-/* The environment's answer to an action: *state moves on, and what is seen is returned. Its
- * dynamics must be known. */
+/* Draws a transition: updates *state and returns the observation. The environment's dynamics must
+ * be given. */
 int idm_draw_transition(const idm_setting *setting, size_t action, size_t *state,
                         idm_random *random);
 
 /* === follow ================================================================================= */
 
-/* Following an agent along steps that are known already: what idm_path_trace_create reads its path
- * into. */
+/* Trace of an agent along given events. idm_path_trace_create parses its path into such events. */
 
-/* The start, then the place after each event; `reached` stays empty. opt_start NULL: the setting's
- * own start belief. Errors are those of the behaviour. */
+/* Records the agent at the start and after each event, in that order; step_label stays empty.
+ * opt_start NULL: start belief of the setting. Returns the errors of the behaviour. */
 idm_status idm_path_trace_events(const idm_setting *setting, const idm_workspace *workspace,
                                  const double *opt_start, const idm_event *events, size_t count,
                                  idm_path_trace **ret_trace, idm_error *opt_error);
 
 /* === score ================================================================================== */
 
-/* Derivatives of a log-likelihood by what is no part of theta. */
+/* Derivatives of a log-likelihood with respect to quantities outside theta. */
 
-/* After a run of a gradient: the derivative by the start of the setting, [state], up to a number
- * common to all states. False where it cannot be had. */
+/* After idm_gradient_run: derivative with respect to the start belief of the setting, [state], up
+ * to a constant common to all states. Returns false if it is not available. */
 bool idm_gradient_by_start(const idm_gradient *gradient, double *by_start);
 
-/* === choice slope =========================================================================== */
+/* === choice derivative ====================================================================== */
 
-/* The derivative, in reverse, of a function of the choices at given beliefs: by theta, through the
- * planner's adjoint and slips. */
+/* Reverse-mode derivative of a function of the choice probabilities at given beliefs, with respect
+ * to theta: through the planner's adjoint and the lapse. */
 
 typedef struct idm_choice_adjoint idm_choice_adjoint;
 
-/* Whether the planner's policies have a derivative: an adjoint, and no jumps from one best action
- * to another. */
+/* Whether the policies are differentiable: the planner has an adjoint, and its policies do not jump
+ * between optimal actions. */
 bool idm_choice_adjoint_possible(const idm_workspace *workspace);
-/* The workspace is borrowed. */
+/* Borrows the workspace. */
 idm_status idm_choice_adjoint_create(idm_workspace *workspace, idm_choice_adjoint **ret_derivative,
                                      idm_error *opt_error);
-/* Takes NULL. */
+/* Accepts NULL. */
 void idm_choice_adjoint_destroy(idm_choice_adjoint *derivative);
 
-/* After a plan: begin, any number of beliefs, finish. by_choice[action] is the derivative by the
- * probability of each action at belief z, as idm_plan_choice gives it for a first decision; z is
- * constant. theta_gradient receives the derivatives by theta as planned (idm_parameters_backward).
- */
+/* After a plan: call begin, then point for any number of beliefs, then finish. by_choice[action] is
+ * the derivative with respect to the probability of each action at belief z, as idm_plan_choice
+ * computes it for the first decision of a trajectory; z is constant. theta_gradient receives the
+ * derivatives with respect to theta as planned (idm_parameters_backward). */
 void idm_choice_adjoint_begin(idm_choice_adjoint *derivative);
 void idm_choice_adjoint_point(idm_choice_adjoint *derivative, const double *z,
                               const double *by_choice);
@@ -92,18 +91,20 @@ idm_status idm_choice_adjoint_finish(idm_choice_adjoint *derivative, idm_theta *
 
 /* === clamp ================================================================================== */
 
-/* Clamps: what makes one planner of another, as data. */
+/* Clamps of a planner's table. */
 
-/* Hold what a planner's clamps hold, and check what they ask for. */
+/* Sets the blocks that the planner clamps, and checks its sign constraints. IDM_INPUT if a sign is
+ * wrong or the environment's dynamics are required but not given. */
 idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *setting, idm_theta *theta,
                            idm_error *opt_error);
 
-/* === forgets ================================================================================ */
+/* === memory ================================================================================= */
 
-/* Whether an agent remembers more than the state it is in. */
+/* Memory of an agent. */
 
-/* States are observed, beliefs follow from them alone, and neither the step nor what was done last
- * matters to what is done now, whatever the free numbers are. */
+/* Whether choices depend on the current state alone, for every value of the free parameters: states
+ * are observed, there is no horizon, discounting is exponential, and the previous action has no
+ * effect. */
 bool idm_agent_is_memoryless(const idm_problem *problem);
 
 #endif

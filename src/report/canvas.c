@@ -1,4 +1,4 @@
-/* Panels of a figure: scales and marks.
+/* Draws the panels of a figure: scales, marks, and triangles of a simplex.
  *
  * Contents: scale · canvas · triangles */
 #include <float.h>
@@ -11,7 +11,7 @@
 
 /* === scale ================================================================================== */
 
-/* Scales: see the header. */
+/* Scales of axes. */
 
 void idm_scale_ends(bool logarithmic, double pad, double *low, double *high)
 {
@@ -26,7 +26,7 @@ void idm_scale_ends(bool logarithmic, double pad, double *low, double *high)
     *high = fmin(*high * wider, DBL_MAX);
     return;
   }
-  /* Half of the range of numbers at most, so that it has a width. */
+  /* At most half of the range of doubles, so that the width is finite. */
   *low = fmax(fmin(*low, DBL_MAX / 4), -DBL_MAX / 4);
   *high = fmax(fmin(*high, DBL_MAX / 4), -DBL_MAX / 4);
   const double size = fmax(fabs(*low), fabs(*high));
@@ -36,13 +36,13 @@ void idm_scale_ends(bool logarithmic, double pad, double *low, double *high)
   *high += wider;
 }
 
-/* The power of ten that a number begins with. */
+/* Exponent of the largest power of ten that is at most the number. */
 static int power_of(double number)
 {
   return (int)floor(log10(number) + 1e-9);
 }
 
-/* 2e+09 as 2e9: ticks have little room. */
+/* Write 2e+09 as 2e9, since ticks have little room. */
 static void shorten_power(char *text)
 {
   char *power = strchr(text, 'e');
@@ -54,8 +54,9 @@ static void shorten_power(char *text)
   memmove(to, from, strlen(from) + 1);
 }
 
-/* A minus sign as printers set it, powers of ten as powers, and as many digits as tell a number
- * from others a step away; of 0 none where they would be very many. */
+/* Text of a tick: with a typographic minus sign, powers of ten for very large and very small
+ * numbers, and enough digits to distinguish numbers that are one step apart. 0 has no decimals if
+ * there would be many. */
 static void set_text(double number, double step, char *text)
 {
   static const char minus[] = "\xE2\x88\x92";
@@ -92,12 +93,13 @@ static void tick_evenly(idm_scale_of_axis *scale, double about, bool whole)
   if (whole && step < 1) step = 1;
   const double first = ceil(scale->low / step - 1e-9);
   const double last = floor(scale->high / step + 1e-9);
-  /* Where numbers next to each other are further apart than that, one is all there is. */
+  /* If adjacent doubles are further apart than the step, there is only one tick. */
   for (double k = first; k <= last && k + 1 > k && scale->ticks < IDM_TICKS; k++)
     add_tick(scale, k == 0 ? 0 : k * step, step);
 }
 
-/* Powers of ten, every so many-th; between few of them twice and five times each as well. */
+/* Ticks at powers of ten, or at every n-th of them; if there are few, also at 2 and 5 times each.
+ */
 static void tick_powers(idm_scale_of_axis *scale, double about)
 {
   static const double within[] = {1, 2, 5};
@@ -117,10 +119,10 @@ void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
 {
   scale->ticks = 0;
   if (scale->logarithmic) tick_powers(scale, about);
-  /* Over a few powers even ticks say more than one alone. */
+  /* Over a few powers, even ticks are better than a single one. */
   const bool precision = scale->logarithmic && log10(scale->high) - log10(scale->low) < 3;
   if (scale->logarithmic && (!precision || scale->ticks >= 2)) return;
-  /* Two at least: one alone says nothing of how far it is to anywhere. */
+  /* At least two ticks: a single one does not show a distance. */
   for (int k = 0; k < 3; k++) {
     scale->ticks = 0;
     tick_evenly(scale, about, whole);
@@ -129,7 +131,7 @@ void idm_scale_tick(idm_scale_of_axis *scale, double about, bool whole)
   }
 }
 
-/* How far along the axis a number is, from 0 to 1. */
+/* Position of a number along the axis, from 0 to 1. */
 static double scale_fraction(const idm_scale_of_axis *scale, double number)
 {
   return scale->logarithmic ? (log(number) - log(scale->low)) / (log(scale->high) - log(scale->low))
@@ -159,14 +161,14 @@ double idm_scale_position(const idm_scale_of_axis *scale, double number)
 
 /* === canvas ================================================================================= */
 
-/* Marks on a panel: a function a kind.
+/* Marks on a panel: one function per kind.
  *
- * Contents: places · lines and areas · points and intervals · cells · rules · arrows · words · all
- */
+ * Contents: positions · lines and areas · points and intervals · cells · rules · arrows · words ·
+ * all */
 
-static const double word = 10; /* size of words, in pixels */
+static const double word = 10; /* font size, in pixels */
 
-/* --- places --------------------------------------------------------------------------------- */
+/* --- positions ------------------------------------------------------------------------------- */
 
 bool idm_canvas_is_simplex(const idm_canvas *canvas)
 {
@@ -176,7 +178,7 @@ bool idm_canvas_is_simplex(const idm_canvas *canvas)
 bool idm_canvas_position(const idm_canvas *canvas, double x, double y, double *ret_x, double *ret_y)
 {
   if (idm_canvas_is_simplex(canvas)) {
-    /* The first corner is on the left, the second on the right, the third on top. */
+    /* The first corner is left, the second is right, the third is on top. */
     const double up = 1 - x - y;
     *ret_x = canvas->left + canvas->width * (y + 0.5 * up);
     *ret_y = canvas->top + canvas->height * (1 - up);
@@ -192,7 +194,7 @@ static double column(const idm_mark *mark, idm_figure_column of, size_t i)
   return mark->column[of][i];
 }
 
-/* "x y" behind a letter of a path. */
+/* Append a command of a path: a letter, then "x y". */
 static void path_command(idm_markup *m, char letter, double x, double y)
 {
   idm_markup_raw(m, &letter, 1);
@@ -201,7 +203,7 @@ static void path_command(idm_markup *m, char letter, double x, double y)
   idm_markup_coordinate(m, y);
 }
 
-/* What a mark is called where the reader points at it: its name or label, and numbers. */
+/* Append the tooltip of an item: its label or the mark's name, and its numbers. */
 static void add_tooltip(idm_markup *m, const idm_mark *mark, size_t i)
 {
   const char *tooltip = mark->label.count ? mark->label.name[i] : mark->name;
@@ -217,7 +219,8 @@ static void add_tooltip(idm_markup *m, const idm_mark *mark, size_t i)
 
 /* --- lines and areas ------------------------------------------------------------------------ */
 
-/* Whether a line turns back more often than it goes on, and that often. */
+/* Returns true if a line reverses its direction more than 60 times, and at more than a quarter of
+ * its points. */
 static bool is_oscillating(const idm_mark *mark)
 {
   const double *y = mark->column[IDM_FIGURE_Y];
@@ -226,7 +229,7 @@ static bool is_oscillating(const idm_mark *mark)
   return turns > 60 && turns > mark->count / 4;
 }
 
-/* A line that goes up and down as often as the panel has pixels is thin. */
+/* A line that oscillates at almost every pixel is drawn thin. */
 static void draw_line(const idm_canvas *c, const idm_mark *mark)
 {
   bool down = false;
@@ -290,7 +293,7 @@ static void draw_bars(const idm_canvas *c, const idm_mark *mark)
 
 /* --- points and intervals ------------------------------------------------------------------- */
 
-/* A stroke that is left open, for what is said of it. */
+/* Begin a stroke; its element is left open for a tooltip. */
 static void begin_stroke(const idm_canvas *c, double x0, double y0, double x1, double y1,
                          double thick)
 {
@@ -309,7 +312,7 @@ static void add_stroke(const idm_canvas *c, double x0, double y0, double x1, dou
   idm_markup_add(c->to, "/>");
 }
 
-/* A small one has no ring, which would hide it. */
+/* Draw a dot. A small dot has no ring, which would hide it. */
 static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double radius, double dark,
                     bool tooltip)
 {
@@ -329,7 +332,7 @@ static void add_dot(const idm_canvas *c, const idm_mark *mark, size_t i, double 
   idm_markup_add(c->to, "</circle>");
 }
 
-/* Many points are small and let others shine through. */
+/* Large numbers of points are drawn small and translucent. */
 static void draw_points(const idm_canvas *c, const idm_mark *mark)
 {
   const double radius = mark->count > 400 ? 1.4 : mark->count > 60 ? 2 : 2.8;
@@ -337,7 +340,7 @@ static void draw_points(const idm_canvas *c, const idm_mark *mark)
     add_dot(c, mark, i, radius, mark->count > 60 ? 0.6 : 1, true);
 }
 
-/* An interval along x or y through item i, where it has one; with what is said of the item. */
+/* Draw an interval along x or y through item i, if it has one, with a tooltip if `tooltip`. */
 static void add_interval(const idm_canvas *c, const idm_mark *mark, size_t i, bool along_x,
                          idm_figure_column low, idm_figure_column high, double thick, bool tooltip)
 {
@@ -346,7 +349,7 @@ static void add_interval(const idm_canvas *c, const idm_mark *mark, size_t i, bo
   double end[2] = {column(mark, low, i), column(mark, high, i)};
   double place[2][2];
   if (isnan(end[0]) || isnan(end[1])) return;
-  /* What goes on beyond the panel is cut there. */
+  /* Clip the interval to the panel. */
   for (int k = 0; k < 2; k++) end[k] = fmin(fmax(end[k], scale->low), scale->high);
   for (int k = 0; k < 2; k++)
     if (!idm_canvas_position(c, along_x ? end[k] : at, along_x ? at : end[k], &place[k][0],
@@ -367,9 +370,9 @@ static void draw_ranges(const idm_canvas *c, const idm_mark *mark)
   }
 }
 
-/* Rows as thick as the panel has room for. Where they lie close, what lies below shines through,
- * the narrower interval is left out, and lines, which are easier to point at than points, say whose
- * they are. */
+/* Rows are as thick as the panel allows. If they are close to each other, they are translucent, the
+ * inner interval is omitted, and the lines have the tooltips, since they are easier to point at
+ * than dots. */
 static void draw_forest(const idm_canvas *c, const idm_mark *mark)
 {
   const double room = c->height / fmax(c->y.high - c->y.low, 1);
@@ -393,7 +396,7 @@ static void add_triangle(const idm_canvas *c, const idm_mark *mark, size_t i)
 {
   const double x = column(mark, IDM_FIGURE_X, i), y = column(mark, IDM_FIGURE_Y, i);
   const double side = column(mark, IDM_FIGURE_RIGHT, i) - x;
-  /* From the first corner's side: one step towards the second corner, one towards the third. */
+  /* From the first corner: one step towards the second corner, and one towards the third. */
   const double at[3][2] = {{x, y}, {x - side, y + side}, {x - side, y}};
   double place[3][2];
   for (int k = 0; k < 3; k++)
@@ -402,15 +405,15 @@ static void add_triangle(const idm_canvas *c, const idm_mark *mark, size_t i)
   idm_markup_raw(c->to, "Z", 1);
 }
 
-/* In hundredths, since that is what is written. */
+/* Shade in hundredths, the precision that is written. */
 static int shade_of(const idm_mark *mark, size_t i)
 {
   const double value = column(mark, IDM_FIGURE_VALUE, i);
   return value > 0 ? (int)lround(100 * fmin(value, 1)) : 0;
 }
 
-/* Of a simplex: those that are as dark as each other are one path, so that nothing shines through
- * between them, and all are lighter, since other marks lie upon them. */
+/* Cells of a simplex. Cells with the same shade are one path, so that there are no gaps between
+ * them; all are lighter, since other marks are drawn over them. */
 static void draw_triangles(const idm_canvas *c, const idm_mark *mark)
 {
   bool has[101] = {false};
@@ -429,7 +432,7 @@ static void draw_triangles(const idm_canvas *c, const idm_mark *mark)
   idm_markup_add(c->to, "</g>");
 }
 
-/* Cells without edges between them; how dark one is says its value. */
+/* Cells without edges between them; the opacity is the value. */
 static void draw_cells(const idm_canvas *c, const idm_mark *mark)
 {
   if (idm_canvas_is_simplex(c)) {
@@ -494,7 +497,7 @@ static void draw_arrows(const idm_canvas *c, const idm_mark *mark)
     if (!(length > 0.5)) continue;
     const double size = fmin(5, 0.5 * length);
     const double a = (x1 - x0) / length * size, b = (y1 - y0) / length * size;
-    /* A little short of the end, where a point may stand. */
+    /* End before the target, where there may be a point. */
     const double rest = fmin(3.2, 0.3 * length) / size;
     x1 -= rest * a;
     y1 -= rest * b;
@@ -519,8 +522,8 @@ static void add_word(const idm_canvas *c, const char *text, double x, double y)
   idm_markup_add(c->to, "</text>");
 }
 
-/* How far up the label of item i stands: above those before that it would lie upon, as far as the
- * panel goes. `up` holds theirs. */
+/* Level of the label of item i above the foot of the panel: the lowest at which it does not overlap
+ * earlier labels, whose levels are in `up`, limited by the height of the panel. */
 static int label_row(const idm_canvas *c, const idm_mark *mark, size_t i, const int *up)
 {
   const double x = idm_scale_position(&c->x, column(mark, IDM_FIGURE_X, i));
@@ -532,12 +535,12 @@ static int label_row(const idm_canvas *c, const idm_mark *mark, size_t i, const 
     const double both = 0.5 * word * (width + idm_text_width(mark->label.name[k]));
     if (up[k] != level || !(fabs(x - other) < both + 2) || level >= most) continue;
     level++;
-    k = (size_t)-1; /* from the first again */
+    k = (size_t)-1; /* restart at the first */
   }
   return level;
 }
 
-/* Small triangles that stand on the panel's foot, with their labels on top. */
+/* Small triangles at the foot of the panel, with their labels on top. */
 static void draw_steps(const idm_canvas *c, const idm_mark *mark)
 {
   enum { labelled = 64 };
@@ -574,7 +577,7 @@ static void draw_notes(const idm_canvas *c, const idm_mark *mark)
 
 static const struct {
   void (*draw)(const idm_canvas *canvas, const idm_mark *mark);
-  bool simplex; /* drawn there too */
+  bool simplex; /* also drawn in a simplex */
 } drawers[IDM_MARK_COUNT] = {
     [IDM_MARK_LINE] = {draw_line, true},      [IDM_MARK_BAND] = {draw_band, false},
     [IDM_MARK_BARS] = {draw_bars, false},     [IDM_MARK_POINTS] = {draw_points, true},
@@ -631,14 +634,14 @@ void idm_canvas_draw_sample(idm_markup *to, const idm_mark *mark, double x, doub
 
 /* === triangles ============================================================================== */
 
-/* A simplex cut into triangles: see the header. */
+/* Partition of a simplex into triangles. */
 
 size_t idm_triangles_count(size_t side)
 {
   return side * side;
 }
 
-/* The triangle with its first corner at (side - b - c, b, c) / side, which points up or down. */
+/* Triangle with its first corner at (side - b - c, b, c) / side, which points up or down. */
 static idm_triangle triangle_at(size_t side, size_t b, size_t c, bool up)
 {
   const double n = (double)side;
@@ -649,8 +652,8 @@ static idm_triangle triangle_at(size_t side, size_t b, size_t c, bool up)
                          {first[0] - step, first[1], first[2] + step}}};
 }
 
-/* In rows away from the third state's side, 2 (side - c) - 1 of them in row c: those that point up
- * at even places, and between them those that point down. */
+/* Index of a triangle. Row c, counted from the side opposite the third state, has 2 (side - c) - 1
+ * triangles: those that point up at even positions, and those that point down between them. */
 static size_t place_of(size_t side, size_t c, size_t b, bool up)
 {
   return c * (2 * side - c) + 2 * b - (up ? 0 : 1);
@@ -675,7 +678,7 @@ void idm_triangle_set(const idm_triangle *triangle, idm_mark *cells, size_t i, d
   cells->column[IDM_FIGURE_VALUE][i] = value;
 }
 
-/* The triangle that z is inside of; their number where it is in none. */
+/* Index of the triangle that contains z; the number of triangles if there is none. */
 static size_t find(size_t side, const double *z)
 {
   double whole[3], parts = 0;
@@ -684,8 +687,8 @@ static size_t find(size_t side, const double *z)
     whole[s] = floor((double)side * z[s]);
     parts += (double)side * z[s] - whole[s];
   }
-  /* The fractions of three numbers that sum to a whole one sum to 1 in one that points up, to 2 in
-   * one that points down. */
+  /* The fractions of three numbers whose sum is an integer add up to 1 in a triangle that points
+   * up, and to 2 in one that points down. */
   const bool up = parts < 1.5;
   const size_t b = (size_t)whole[1] + (up ? 0 : 1), c = (size_t)whole[2];
   if (b + c >= side + (up ? 0 : 1)) return idm_triangles_count(side);
@@ -694,8 +697,8 @@ static size_t find(size_t side, const double *z)
 
 void idm_triangles_add_mass(size_t side, const double *z, double mass, double *sum)
 {
-  /* A little away from z towards, and away from, each of the states: into each of the six
-   * triangles that may meet there. */
+  /* Shift z slightly towards and away from each of the states, into each of the six triangles that
+   * may meet there. */
   size_t found[6] = {0}, count = 0;
   for (int k = 0; k < 6; k++) {
     const double step = (k % 2 ? 1e-6 : -1e-6) / (double)side;

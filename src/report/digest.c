@@ -1,10 +1,10 @@
-/* Bytes as letters: see the header. */
+/* Encodes bytes in base64, and hashes texts for content security policies. */
 #include "report/markup.h"
 
 #include <sha2.h>
 #include <string.h>
 
-/* Six bits a letter. */
+/* Six bits per character. */
 void idm_markup_base64(idm_markup *m, const void *data, size_t length)
 {
   const unsigned char *bytes = data;

@@ -1,4 +1,4 @@
-/* Figures as data: see the header. */
+/* Creates figures as data, and writes these data as CSV. */
 #include "idm/figure.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ bool idm_mark_has(idm_mark_kind kind, idm_figure_column column)
          (kinds[kind].columns >> column & 1u);
 }
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static void destroy_mark(idm_mark *mark)
 {
@@ -94,7 +94,7 @@ idm_status idm_figure_create(const char *opt_title, const char *opt_description,
   return idm_fail_memory(opt_error);
 }
 
-/* A place at the end of a list of pointers. */
+/* Append an item to a list of pointers. */
 static bool append(void ***list, size_t count, void *item)
 {
   void **longer = realloc(*list, (count + 1) * sizeof *longer);
@@ -170,7 +170,7 @@ idm_status idm_panel_plot(idm_panel *panel, idm_mark_kind kind, const char *opt_
 
 /* --- data ----------------------------------------------------------------------------------- */
 
-/* A field of CSV: quoted where it must be. */
+/* Append a field of CSV, quoted if necessary. */
 static void add_field(idm_markup *m, const char *text)
 {
   if (!strpbrk(text, ",\"\r\n")) {

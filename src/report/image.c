@@ -1,6 +1,6 @@
-/* Figures as files: SVG as it is, PNG and PDF through librsvg and cairo.
+/* Writes figures to files: SVG directly, PNG and PDF through librsvg and cairo.
  *
- * Contents: libraries · text · the process that draws · figures */
+ * Contents: libraries · text · drawing process · figures */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <errno.h>
@@ -19,13 +19,13 @@
 #include "idm/file.h"
 #include "idm/plot.h"
 
-/* Pixels of an image by those of the page: sharp on screens and in print. */
+/* Pixels of an image per pixel of the page, for sharp images on screens and in print. */
 static const double pixel_scale = 2;
 
 /* --- libraries ------------------------------------------------------------------------------ */
 
-/* What an image needs of librsvg, and of cairo, which comes with it. They are loaded with an image,
-   since fifty libraries come with them. */
+/* Functions of librsvg, and of cairo, which librsvg loads. They are loaded with the first image,
+ * since they load fifty libraries. */
 #define CAIRO_FUNCTIONS(X)                                                                         \
   X(rsvg_handle_new_from_data)                                                                     \
   X(rsvg_handle_get_intrinsic_size_in_pixels)                                                      \
@@ -40,7 +40,7 @@ static const double pixel_scale = 2;
   X(cairo_surface_status)                                                                          \
   X(cairo_surface_destroy)
 
-/* Only the child that draws fills them in. */
+/* Set in the child process that draws. */
 static struct {
   CAIRO_FUNCTIONS(IDM_LIBRARY_POINTER)
 } cairo_functions;
@@ -65,10 +65,10 @@ static idm_status write_text(char *text, const char *path, idm_error *opt_error)
   return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
 }
 
-/* --- the process that draws ----------------------------------------------------------------- */
+/* --- drawing process ------------------------------------------------------------------------- */
 
-/* GLib and librsvg abort the process where memory runs out. They are loaded and run in a child, so
-   that the caller gets an error instead. The child sends the image through a pipe. */
+/* GLib and librsvg abort the process if memory is exhausted. They are loaded and run in a child
+ * process, so that the caller gets an error instead. The child sends the image through a pipe. */
 enum { DRAWN, NOT_DRAWN, NO_LIBRARY };
 
 static cairo_status_t send_bytes(void *context, const unsigned char *data, unsigned int length)
@@ -95,7 +95,7 @@ static bool render(RsvgHandle *handle, cairo_surface_t *surface, double width, d
   return drawn;
 }
 
-/* The size is the drawing's own; points of a page are 1/72 inch, pixels 1/96. */
+/* The size is that of the drawing; points of a PDF page are 1/72 inch, pixels 1/96 inch. */
 static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
 {
   gdouble width = 0, height = 0;
@@ -116,13 +116,13 @@ static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
   return drawn;
 }
 
-/* What the child does; it ends here. */
+/* Main function of the child; does not return. */
 static _Noreturn void draw_in_child(const char *text, bool pdf, int descriptor)
 {
   const struct rlimit none = {0, 0};
   const int null_device = open("/dev/null", O_WRONLY);
   (void)setrlimit(RLIMIT_CORE, &none);
-  if (null_device >= 0) (void)dup2(null_device, STDERR_FILENO); /* the libraries' last words */
+  if (null_device >= 0) (void)dup2(null_device, STDERR_FILENO); /* messages of the libraries */
   (void)signal(SIGPIPE, SIG_DFL);
   (void)signal(SIGABRT, SIG_DFL);
   if (!idm_library_load(IDM_RSVG_LIBRARY, cairo_symbols,
@@ -133,7 +133,8 @@ static _Noreturn void draw_in_child(const char *text, bool pdf, int descriptor)
   _exit(handle && draw(handle, pdf, descriptor) ? DRAWN : NOT_DRAWN);
 }
 
-/* The bytes of the image into the file, and how the child ended; -1: by a signal. */
+/* Copy the bytes of the image to the file; returns the exit status of the child, -1 if a signal
+ * ended it. */
 static int collect_output(int descriptor, pid_t child, idm_file *file)
 {
   char block[1 << 14];
@@ -201,7 +202,7 @@ idm_status idm_figure_check_path(const char *path, idm_error *opt_error)
   static const char *const endings[] = {".svg", ".png", ".pdf"};
   const char *slash = strrchr(path, '/');
   const char *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-  if (!dot || dot == name) return IDM_OK; /* a device, or a name without an ending */
+  if (!dot || dot == name) return IDM_OK; /* a device, or a name without extension */
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
     if (ends_with(path, endings[i])) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
@@ -219,7 +220,7 @@ idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *
   char *text;
   idm_status status = idm_figure_check_path(path, opt_error);
   if (status != IDM_OK) return status;
-  /* Paper and pixels have no reader whose wish they know. */
+  /* Images cannot adapt to the theme of the reader. */
   if (image && fixed.theme == IDM_THEME_AUTO) fixed.theme = IDM_THEME_LIGHT;
   status = idm_figure_svg(figure, &fixed, &text, opt_error);
   if (status != IDM_OK) return status;

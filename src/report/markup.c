@@ -1,4 +1,4 @@
-/* Markup, and widths of words.
+/* Builds markup, and estimates the widths of texts.
  *
  * Contents: markup · letters */
 #include <math.h>
@@ -12,7 +12,7 @@
 
 /* === markup ================================================================================= */
 
-/* Text that grows: see the header. */
+/* Growing text of markup. */
 
 static bool make_room(idm_markup *m, size_t more)
 {
@@ -72,7 +72,7 @@ static const char *entity_of(unsigned long code)
   }
 }
 
-/* What a document may hold (XML 1.0, section 2.2). */
+/* Returns true for characters that a document may contain (XML 1.0, section 2.2). */
 static bool is_legal(unsigned long code)
 {
   return code >= 32 ? code != 0xFFFE && code != 0xFFFF
@@ -93,8 +93,9 @@ void idm_markup_text(idm_markup *markup, const char *text)
   }
 }
 
-/* Whole hundredths as a decimal number. By hand: a page draws thousands of places sixty times a
- * second, and where printf computes in long double's software that is most of the time. */
+/* Write hundredths as a decimal number; returns the index of its first character. printf is not
+ * used: a page draws thousands of coordinates sixty times per second, and where long double is
+ * emulated in software, printf would take most of the time. */
 static size_t write_hundredths(long long number, char *room, size_t size)
 {
   unsigned long long left =
@@ -148,9 +149,9 @@ idm_status idm_markup_take(idm_markup *markup, char **ret_text, idm_error *opt_e
 
 /* === letters ================================================================================ */
 
-/* How wide words are: see the header. */
+/* Widths of texts. */
 
-/* Of a thousandth of the size, for codes 32 to 126 (Adobe's metrics of Helvetica). */
+/* In thousandths of the font size, for codes 32 to 126 (Adobe's metrics of Helvetica). */
 static const short ascii[] = {
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -159,7 +160,7 @@ static const short ascii[] = {
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584,
 };
 
-/* Of the character at text, whose bytes are *ret_bytes. */
+/* Width of the character at text, which has *ret_bytes bytes. */
 static double width_of(const char *text, size_t left, size_t *ret_bytes)
 {
   unsigned long code = 0;
@@ -180,7 +181,8 @@ double idm_text_width(const char *text)
 
 static const char ellipsis[] = "\xE2\x80\xA6";
 
-/* How many bytes a text has from its beginning that are at most so wide, and so many. */
+/* Bytes of the longest beginning of a text that is at most `width` wide and has at most max_letters
+ * bytes. */
 static size_t begins(const char *text, double width, size_t max_letters)
 {
   const size_t length = strlen(text);
@@ -193,7 +195,7 @@ static size_t begins(const char *text, double width, size_t max_letters)
   return kept_letters;
 }
 
-/* The text itself where it fits. */
+/* Copy the text to buffer if it fits. */
 static bool fits_width(const char *text, double width, char *buffer, size_t size)
 {
   const size_t length = strlen(text);
@@ -217,7 +219,7 @@ const char *idm_text_elide(const char *text, double width, char *buffer, size_t 
   const double half = (width - 0.65) / 2;
   const size_t max_letters = (size - sizeof ellipsis) / 2,
                kept_letters = begins(text, half, max_letters);
-  /* From its end back: the first place from which the rest is narrow enough. */
+  /* Find the first position from which the rest is narrow enough. */
   const size_t length = strlen(text);
   size_t from = kept_letters;
   while (from < length && (length - from > max_letters || idm_text_width(text + from) > half)) {

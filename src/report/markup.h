@@ -1,4 +1,4 @@
-/* Pages: markup, widths of words, style and script.
+/* Internal interface of pages: markup, widths of texts, style and script.
  *
  * Contents: markup · letters · digest · assets · page */
 #ifndef IDM_REPORT_MARKUP_H
@@ -11,9 +11,9 @@
 
 /* === markup ================================================================================= */
 
-/* Text that grows: markup with whatever is a user's escaped. */
+/* Growing text of markup, with texts of the user escaped. */
 
-/* Zero-initialise. Where memory runs out it stays as it is, and who takes it is told. */
+/* Zero-initialise. If memory is exhausted, the text stays as it is, and idm_markup_take fails. */
 typedef struct idm_markup {
   char *text;
   size_t length;
@@ -25,72 +25,72 @@ typedef struct idm_markup {
 void idm_markup_add(idm_markup *markup, const char *format, ...) IDM_PRINTF(2, 3);
 /* Append `length` bytes as they are. */
 void idm_markup_raw(idm_markup *markup, const char *bytes, size_t length);
-/* Append a text that is to be read, not parsed: in an element or between quotes. */
+/* Append a text with its markup characters escaped, for an element or a quoted attribute. */
 void idm_markup_text(idm_markup *markup, const char *text);
-/* Append a place on the page: two decimals at most. */
+/* Append a coordinate with at most two decimals. */
 void idm_markup_coordinate(idm_markup *markup, double place);
-/* ` name="place"`. */
+/* Append ` name="place"`. */
 void idm_markup_at(idm_markup *markup, const char *name, double place);
-/* The text for the caller to free. */
+/* Return the text, which the caller frees; the markup is then empty. */
 idm_status idm_markup_take(idm_markup *markup, char **ret_text, idm_error *opt_error);
 
 /* === letters ================================================================================ */
 
-/* How wide words are, before anybody has drawn them. */
+/* Widths of texts, estimated without drawing them. */
 
-/* Width of a text in a sans-serif face, in units of its size: near that of the common faces
- * (Helvetica's metrics and a seventh more, since others are wider). */
+/* Width of a text in a sans-serif font, in units of its size: close to that of common fonts
+ * (Helvetica's metrics and 15 % more, since others are wider). */
 double idm_text_width(const char *text);
-/* The text itself where it is at most `width` wide, else as much of it as is, and an ellipsis. Into
- * buffer, which is returned; `size` of 64 holds any. */
+/* The text if it is at most `width` wide; otherwise its beginning and an ellipsis. Written to
+ * buffer [size], which is returned; a size of 64 is sufficient. */
 const char *idm_text_fit(const char *text, double width, char *buffer, size_t size);
-/* The same with both its ends: names of many things often begin alike. */
+/* The same with both ends of the text: names of similar things often begin alike. */
 const char *idm_text_elide(const char *text, double width, char *buffer, size_t size);
 
 /* === digest ================================================================================= */
 
-/* Bytes as letters, and what a page's policy calls the texts that may run in it. */
+/* Base64, and the hashes of texts that a content security policy allows. */
 
 /* Append bytes in base64. */
 void idm_markup_base64(idm_markup *markup, const void *bytes, size_t length);
-/* Append 'sha256-...' of a text, as content security policies write it. */
+/* Append 'sha256-...' of a text, in the notation of content security policies. */
 void idm_markup_digest(idm_markup *markup, const char *text);
 
 /* === assets ================================================================================= */
 
-/* Parts of pages that stand as files of their own: style and script. */
+/* Parts of pages that are separate files: style and script. */
 
-/* The text of src/report/assets/NAME; empty where there is none. */
+/* Text of src/report/assets/NAME; empty if there is none. */
 const char *idm_asset(const char *name);
 
 /* === page =================================================================================== */
 
-/* A page: one HTML file that needs nothing else, and lets nothing else in. */
+/* A page: one self-contained HTML file, which loads nothing. */
 
-/* Zero-initialise. Sections go into `body` one after the other; whatever is a user's is escaped. */
+/* Zero-initialise. Sections are appended to `body`; texts of the user are escaped. */
 typedef struct idm_page {
   idm_markup body;
   idm_markup contents; /* links to the sections */
   size_t figures;
 } idm_page;
 
-/* A heading that the table of contents names. */
+/* Append a heading, which is added to the table of contents. */
 void idm_page_section(idm_page *page, const char *id, const char *heading);
 void idm_page_paragraph(idm_page *page, const char *opt_class, const char *text);
-/* Sentences as a list; nothing where there are none. */
+/* Append sentences as a list; nothing if there are none. */
 void idm_page_list(idm_page *page, const idm_notes *notes);
-/* A table: its head, rows of as many cells, and its end. */
+/* Append a table: its head, rows of `columns` cells, and its end. */
 void idm_page_table(idm_page *page, size_t columns, const char *const *head);
 void idm_page_row(idm_page *page, size_t columns, const char *const *cell);
 void idm_page_table_end(idm_page *page);
-/* What is shown when the reader asks for it, by these words; and its end. */
+/* Begin content that is hidden until the reader opens it, with this label; and its end. */
 void idm_page_details(idm_page *page, const char *words);
 void idm_page_details_end(idm_page *page);
-/* A figure for wide and narrow screens, which is destroyed, with its data. */
+/* Append a figure for wide and narrow screens, with its data. The figure is destroyed. */
 idm_status idm_page_figure(idm_page *page, const char *id, idm_figure *figure, const char *caption,
                            idm_error *opt_error);
-/* The whole, for the caller to free; the page is empty then. Its content-security policy allows its
- * own style and script by their hashes, and nothing else. */
+/* Return the whole page, which the caller frees; the page is then empty. Its content security
+ * policy allows its own style and script by their hashes, and nothing else. */
 idm_status idm_page_take(idm_page *page, const char *title, char **ret_text, idm_error *opt_error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Predicted probabilities against observed frequencies. */
+/* Plot of predicted probabilities against observed frequencies. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ extern const idm_plot idm_plot_calibration; /* registered in plots.c */
 
 enum { bins = 10 };
 
-/* Decisions whose predictions are alike. */
+/* Decisions with similar predictions. */
 typedef struct bin {
   size_t count;
   size_t taken;
@@ -29,7 +29,8 @@ static void wilson(const bin *b, double *low, double *high)
   *high = b->taken < b->count ? fmin(middle + half, 1) : 1;
 }
 
-/* The predictions of an action where it was open, in bins of a tenth; returns how many are used. */
+/* Sort the predictions of an action, where it was available, into bins of width 0.1; returns the
+ * number of bins in use. */
 static size_t fill_bins(const idm_decisions *d, size_t action, bin *bin_list)
 {
   size_t used = 0;
@@ -82,7 +83,7 @@ static idm_status add_action(const idm_decisions *d, const idm_setting *setting,
   if (status != IDM_OK) return status;
   panel->mark[0]->dashed = true;
   panel->aspect = 1;
-  panel->x.low = panel->y.low = -0.03; /* so that nothing is cut in half */
+  panel->x.low = panel->y.low = -0.03; /* so that marks at the ends are not clipped */
   panel->x.high = panel->y.high = 1.03;
   return add_bins(bin_list, used, 0, panel, opt_error);
 }
@@ -96,8 +97,8 @@ static idm_status make_calibration(const idm_plot_subject *subject,
   idm_status status = idm_decisions_open(subject, &d, notes, opt_error);
   if (status != IDM_OK) return status;
   status = idm_figure_create("",
-                             "How often each action was taken, where it was predicted with a "
-                             "probability; on the diagonal they are the same.",
+                             "Observed frequency of each action against its predicted probability; "
+                             "on the diagonal they are equal.",
                              d.actions < 3 ? d.actions : 3, ret_figure, opt_error);
   for (size_t u = 0; u < d.actions && status == IDM_OK; u++)
     status = add_action(&d, subject->problem->setting, u, *ret_figure, opt_error);
@@ -107,7 +108,7 @@ static idm_status make_calibration(const idm_plot_subject *subject,
 
 const idm_plot idm_plot_calibration = {
     .name = "calibration",
-    .summary = "how often actions are taken against how probable they were said to be, over the "
+    .summary = "observed frequency of each action against its predicted probability, over the "
                "decisions of a log",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
     .dynamics = IDM_DYNAMICS_PER_DRAW,

@@ -1,5 +1,6 @@
-/* Points and intervals: a panel a quantity, or a series of them along people, groups, contrasts or
- * coefficients, in the order of the summary; very many people in that of their means.
+/* Plot of points and intervals. There is one panel per quantity or per series of quantities along
+ * people, groups, contrasts or coefficients, in the order of the summary; very many people are in
+ * the order of their means.
  *
  * Contents: rows · many · panels */
 #include <math.h>
@@ -16,7 +17,7 @@
 
 extern const idm_plot idm_plot_forest; /* registered in plots.c */
 
-/* What is not named may be many: everybody is drawn, and of so many everybody is named. */
+/* Largest number of quantities drawn without a selection, and of people with names on the axis. */
 enum { max_quantities = 100000, max_named = 60 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ enum { max_quantities = 100000, max_named = 60 };
 static const int colour_of[IDM_PERSON_VERDICTS] = {
     0, 2, 1, 3, 4, IDM_COLOUR_NEUTRAL, 0, IDM_COLOUR_NEUTRAL};
 
-/* The person whose quantity stands at a place along the axis; NULL where nobody is known. */
+/* Person whose quantity is at a position along the axis; NULL if there is none. */
 static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
 {
   for (size_t i = 0, at = 0; opt_a && i < opt_a->people; i++)
@@ -33,26 +34,26 @@ static const idm_person *person_at(const idm_assessment *opt_a, size_t place)
   return NULL;
 }
 
-/* Rows of a panel: quantities that stand by themselves, or a series of them. */
+/* Rows of a panel: single quantities, or a series of them. */
 typedef struct rows {
   const idm_plot_subject *subject;
   const idm_plot_quantity *one; /* [count] */
   size_t count;
-  size_t series;           /* theirs; the number of series: none */
-  size_t *place;           /* [count]: where each stands; NULL: in their order */
-  size_t medians;          /* rows whose median is drawn in place of the mean */
+  size_t series;           /* their series; the number of series: none */
+  size_t *place;           /* [count]: vertical position of each; NULL: in their order */
+  size_t medians;          /* rows with the median in place of the mean */
   size_t without_interval; /* rows that depend on dynamics: no interval is drawn */
-  double low; /* least of the 5 % quantiles and greatest of the 95 % ones, of all rows */
+  double low;              /* smallest 5 % quantile and largest 95 % quantile of all rows */
   double high;
 } rows;
 
-/* Whether a number depends on dynamics, of which there are `cuts` draws. */
+/* Returns true if a number depends on dynamics, of which there are `cuts` draws. */
 static bool has_no_interval(const idm_plot_quantity *one, size_t cuts)
 {
   return cuts > 1 && idm_depends_on_dynamics(idm_between_share(one->draw, cuts, one->count / cuts));
 }
 
-/* Whether tables have no mean of a number because of its heavy tail. */
+/* Returns true if tables omit the mean of a number because of its heavy tail. */
 static bool is_heavy_tailed(const rows *r, const idm_plot_quantity *one)
 {
   const idm_assessment *a = r->subject->assessment;
@@ -72,7 +73,8 @@ static const char *name_of(const rows *r, size_t row, char *buffer, size_t size)
                                      : r->one[row].name;
 }
 
-/* The verdict on a row of people; IDM_PERSON_VERDICTS where there is none, or it says nothing. */
+/* Verdict on a row of people; IDM_PERSON_VERDICTS if there is none, or if it is a point estimate.
+ */
 static idm_person_verdict verdict_of(const rows *r, size_t row)
 {
   if (!idm_series_is_along(r->subject->posterior, r->series, "person")) return IDM_PERSON_VERDICTS;
@@ -80,9 +82,9 @@ static idm_person_verdict verdict_of(const rows *r, size_t row)
   return who && who->verdict != IDM_PERSON_POINT ? who->verdict : IDM_PERSON_VERDICTS;
 }
 
-/* Row i at place `at` of a mark: the mean, and intervals by quantiles. Where the tail is heavy, or
- * the mean is outside of its interval, it is the median. A number that depends on dynamics has no
- * interval. `work` holds a copy of its draws to sort. */
+/* Write row i to item `at` of a mark: the mean, and intervals by quantiles. If the tail is heavy,
+ * or the mean is outside its interval, the median replaces the mean. A number that depends on
+ * dynamics has no interval. `work` is scratch for a sorted copy of its draws. */
 static void put_row(rows *r, size_t i, idm_mark *mark, size_t at, double *work)
 {
   static const struct {
@@ -110,7 +112,7 @@ static void put_row(rows *r, size_t i, idm_mark *mark, size_t at, double *work)
   r->high = fmax(r->high, end[3]);
 }
 
-/* Rows of one verdict, as one mark. */
+/* Add the rows of one verdict as one mark. */
 static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict, double *work,
                            idm_error *opt_error)
 {
@@ -133,7 +135,7 @@ static idm_status add_rows(idm_panel *panel, rows *r, idm_person_verdict verdict
   return status;
 }
 
-/* Where differences and effects are none. */
+/* Add a rule at 0, the absence of differences and effects. */
 static idm_status add_zero(idm_panel *panel, idm_error *opt_error)
 {
   idm_mark *rule;
@@ -158,7 +160,7 @@ typedef struct ranked {
   size_t row;
 } ranked;
 
-/* Those without a mean behind all others. */
+/* Order by mean; rows without a mean come last. */
 static int by_mean(const void *a, const void *b)
 {
   const ranked *x = a, *y = b;
@@ -169,8 +171,8 @@ static int by_mean(const void *a, const void *b)
   return (x->row > y->row) - (x->row < y->row);
 }
 
-/* More people than a page has lines: from the lowest mean to the highest, so that it is seen how
- * they differ; who is who is said where the reader points. */
+/* With more people than a page has lines, rows are in the order of their means, which shows how
+ * they differ; names are in tooltips. */
 static idm_status rank_rows(idm_panel *panel, rows *r, idm_error *opt_error)
 {
   ranked *order = idm_new(r->count, sizeof *order);
@@ -230,8 +232,8 @@ static idm_status add_panel(const idm_plot_subject *subject, const idm_plot_quan
               r.without_interval < count || count == 1 ? "a dot" : "dots");
   idm_status status = idm_figure_add(figure, title, words, "", &panel, opt_error);
   if (status == IDM_OK) status = fill_panel(panel, &r, many, zero, opt_error);
-  /* Dots alone would make their differences fill the panel, however small these are: the axis
-   * spans what the draws of all dynamics span. */
+  /* The axis spans the range of the draws of all dynamics. Otherwise the differences between dots
+   * alone would fill the panel, however small they are. */
   if (status == IDM_OK && r.without_interval && r.low < r.high) {
     panel->x.low = zero ? fmin(r.low, 0) : r.low;
     panel->x.high = zero ? fmax(r.high, 0) : r.high;

@@ -1,4 +1,4 @@
-/* Two quantities of a run together: the paper's figure "Inverse Bounded Rational Control".
+/* Plot of two quantities of a run jointly: the paper's figure "Inverse Bounded Rational Control".
  *
  * Contents: contour · plot joint */
 #include <math.h>
@@ -12,9 +12,9 @@
 
 /* === contour ================================================================================== */
 
-/* Contours by marching squares. A line crosses a grid line at most once between two grid
- * points: such a piece is an edge, and has a number. In every cell edges that are crossed are
- * linked in pairs; lines are walked along links. */
+/* Contours by marching squares. A line crosses the segment between two adjacent grid points at most
+ * once; such a segment is an edge, and has a number. In every cell, the edges that are crossed are
+ * linked in pairs, and lines follow the links. */
 
 enum { NONE = -1 };
 
@@ -22,7 +22,7 @@ typedef struct contour_tracer {
   const idm_heights *h;
   double level;
   size_t edges;
-  int64_t (*link)[2]; /* [edge]: the edges that a line goes on to */
+  int64_t (*link)[2]; /* [edge]: the edges that a line continues to */
   idm_contour *to;
 } contour_tracer;
 
@@ -36,7 +36,7 @@ static bool is_above(const contour_tracer *w, size_t x, size_t y)
   return height_at(w, x, y) >= w->level;
 }
 
-/* Edges to the right of a grid point come first, then those up from one. */
+/* Edges to the right of a grid point are numbered first, then those upwards. */
 static size_t horizontal_edge(const contour_tracer *w, size_t x, size_t y)
 {
   return y * w->h->across + x;
@@ -53,8 +53,8 @@ static void link_edges(const contour_tracer *w, size_t a, size_t b)
   w->link[b][w->link[b][0] != NONE] = (int64_t)a;
 }
 
-/* Link the edges of a cell that are crossed: two, or all four, where what is above the level goes
- * together if the middle is above it. */
+/* Link the edges of a cell that are crossed: two, or all four. With four, the corners above the
+ * level are connected if the centre is above it. */
 static void link_cell(const contour_tracer *w, size_t x, size_t y)
 {
   const bool above[] = {is_above(w, x, y), is_above(w, x + 1, y), is_above(w, x + 1, y + 1),
@@ -70,12 +70,12 @@ static void link_cell(const contour_tracer *w, size_t x, size_t y)
                          height_at(w, x, y + 1)) /
                         4;
   const bool is_joined = (middle >= w->level) == above[0];
-  /* Corners 0 and 2 together: lines cut off corners 1 and 3. */
+  /* Corners 0 and 2 are connected: lines cut off corners 1 and 3. */
   link_edges(w, edge[0], edge[is_joined ? 1 : 3]);
   link_edges(w, edge[2], edge[is_joined ? 3 : 1]);
 }
 
-/* The place on an edge that has the level. */
+/* Add the point of an edge at which the function has the level. */
 static void add_crossing(const contour_tracer *w, size_t edge)
 {
   const size_t across = w->h->across, cells = across * w->h->up;
@@ -89,7 +89,7 @@ static void add_crossing(const contour_tracer *w, size_t edge)
       vertical ? w->h->y[y] + part * (w->h->y[y + 1] - w->h->y[y]) : w->h->y[y];
 }
 
-/* Along the links from an edge, each of which is undone. */
+/* Follow the links from an edge, and remove each. */
 static void trace_line(const contour_tracer *w, size_t from)
 {
   size_t at = from;
@@ -112,7 +112,7 @@ static void trace_all(const contour_tracer *w)
 {
   for (size_t y = 0; y + 1 < w->h->up; y++)
     for (size_t x = 0; x + 1 < w->h->across; x++) link_cell(w, x, y);
-  /* Those that end at the grid's edge first, then those that close. */
+  /* First lines that end at the border of the grid, then closed lines. */
   for (size_t i = 0; i < w->edges; i++)
     if ((w->link[i][0] == NONE) != (w->link[i][1] == NONE)) trace_line(w, i);
   for (size_t i = 0; i < w->edges; i++)
@@ -124,7 +124,7 @@ idm_status idm_contour_find(const idm_heights *heights, double level, idm_contou
 {
   contour_tracer w = {
       .h = heights, .level = level, .edges = 2 * heights->across * heights->up, .to = ret_contour};
-  /* Every edge is put once, or twice where a line closes, and a line has at least two. */
+  /* Every edge is added once, or twice if a line is closed, and a line has at least two. */
   *ret_contour = (idm_contour){.x = idm_new(2 * w.edges + 2, sizeof(double)),
                                .y = idm_new(2 * w.edges + 2, sizeof(double))};
   w.link = idm_new(w.edges, sizeof *w.link);
@@ -152,14 +152,14 @@ extern const idm_plot idm_plot_joint; /* registered in plots.c */
 
 enum { grid = 96, max_dots = 400 };
 
-/* Shares of the draws within a contour. */
+/* Shares of the draws inside a contour. */
 static const struct {
   double share;
   const char *name;
   bool dashed;
 } levels[] = {{0.9, "90 % of the draws", true}, {0.5, "50 % of the draws", false}};
 
-/* Some of the draws, spread evenly over all. */
+/* Add a subset of the draws, evenly spaced over all. */
 static idm_status add_dots(idm_panel *panel, const idm_plot_quantities *shown,
                            const idm_curve *curve, idm_error *opt_error)
 {
@@ -203,7 +203,7 @@ static idm_status add_contour(idm_panel *panel, const idm_joint_draws *joint,
   return status;
 }
 
-/* Where the joint density is highest. */
+/* Add the mode of the joint density. */
 static idm_status add_mode(idm_panel *panel, const idm_curve *curve, const double *density,
                            idm_error *opt_error)
 {
@@ -232,8 +232,8 @@ static idm_status add_contours(idm_panel *panel, const idm_curve *curve, idm_err
   return status;
 }
 
-/* The axis reaches as far as the truth, if that is given (fmin and fmax ignore NaN) and has a place
- * on it. */
+/* Extend the axis to the truth, if it is given (fmin and fmax ignore NaN) and is valid on the axis.
+ */
 static void set_ends(idm_figure_axis *axis, const idm_curve *curve, double truth)
 {
   if (!curve->varies) return;
@@ -280,7 +280,7 @@ static idm_status add_joint(idm_figure *figure, const idm_plot_quantities *shown
   return status;
 }
 
-/* The density of each alone, along its axis: that of the second lies on its side. */
+/* Add the density of one quantity along its axis; that of the second is rotated. */
 static idm_status add_marginal(idm_figure *figure, const idm_plot_quantity *one, bool vertical,
                                idm_error *opt_error)
 {

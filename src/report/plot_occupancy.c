@@ -1,5 +1,5 @@
-/* Where an agent's beliefs are over time, or the states where those are observed: the occupancy of
- * the forward recursion, mu = (1 - gamma) rho_0 + gamma M mu. */
+/* Plot of the occupancy of an agent's beliefs, or of its states if they are observed, by the
+ * forward recursion mu = (1 - gamma) rho_0 + gamma M mu (docs/method/control.md, 9). */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,12 +12,12 @@
 
 extern const idm_plot idm_plot_occupancy; /* registered in plots.c */
 
-/* Bars, or cells to a side, at most: of finer lattices several points are one. */
+/* Largest number of bars, and of cells per side; several points of finer lattices are combined. */
 enum { max_bars = 101, max_side = 33 };
 
 static const char of_time[] = "share of time";
 
-/* Points of a lattice, with the share of time at each; the shares sum to 1. */
+/* Points of a lattice and the share of time at each; the shares sum to 1. */
 typedef struct occupancy {
   idm_lattice *lattice;
   double *share;
@@ -46,7 +46,7 @@ static idm_status open_occupancy(const idm_plot_agent *agent, occupancy *o, idm_
     return idm_fail(opt_error, IDM_USAGE, "'%s' plans on another lattice than the problem's",
                     idm_agent_planner(&agent->problem->agent)->name);
   status = idm_plan_forward(agent->workspace, 0, &forward, o->share, opt_error);
-  /* Where episodes end, or are discounted over a horizon, they sum to less. */
+  /* If episodes end, or are discounted over a horizon, the shares sum to less than 1. */
   for (size_t i = 0; i < points; i++) sum += o->share[i];
   for (size_t i = 0; i < points && sum > 0; i++) o->share[i] /= sum;
   return status;
@@ -54,7 +54,7 @@ static idm_status open_occupancy(const idm_plot_agent *agent, occupancy *o, idm_
 
 /* --- two states ----------------------------------------------------------------------------- */
 
-/* A bar a point of the lattice, from half way to the one before to half way to the one after. */
+/* One bar per point of the lattice, between the midpoints to its neighbours. */
 static idm_status draw_beliefs(const idm_setting *setting, const occupancy *o, idm_panel *panel,
                                idm_error *opt_error)
 {
@@ -66,7 +66,7 @@ static idm_status draw_beliefs(const idm_setting *setting, const occupancy *o, i
   const idm_status status = idm_panel_add(panel, IDM_MARK_BARS, "", 0, bars, &mark, opt_error);
   if (status != IDM_OK) return status;
   for (size_t i = 0; i < points; i++) {
-    /* The lattice's order is its own affair: the belief says which point it is. */
+    /* The order of points is internal to the lattice; the belief identifies the point. */
     const size_t point = (size_t)lround(o->lattice->belief[2 * i + 1] * (double)r);
     mark->column[IDM_FIGURE_Y][point / each] += o->share[i];
   }
@@ -88,8 +88,8 @@ static size_t side_of(int resolution)
   return ((size_t)resolution + each - 1) / each;
 }
 
-/* Cells by the root of their share of time, next to the largest: what is rare is seen too. Labels
- * give the share itself. */
+/* Shade cells by the root of their share of time relative to the largest, so that small shares are
+ * visible. Labels give the share itself. */
 static idm_status draw_cells(const idm_triangle *triangle, const double *share, size_t count,
                              idm_panel *panel, idm_error *opt_error)
 {
@@ -134,8 +134,8 @@ static idm_status draw_simplex(const idm_setting *setting, const occupancy *o, i
 
 /* --- states --------------------------------------------------------------------------------- */
 
-/* A bar a state: the share of time in it or, of beliefs over more than three, what is believed of
- * it on average. */
+/* One bar per state: the share of time in it or, for beliefs over more than three states, the mean
+ * belief in it. */
 static idm_status draw_states(const idm_setting *setting, const occupancy *o, idm_panel *panel,
                               idm_error *opt_error)
 {
@@ -157,7 +157,7 @@ static idm_status draw_states(const idm_setting *setting, const occupancy *o, id
   return IDM_OK;
 }
 
-/* --- the figure ----------------------------------------------------------------------------- */
+/* --- figure ---------------------------------------------------------------------------------- */
 
 static idm_status draw(const void *context, const idm_plot_agent *agent, idm_figure *figure,
                        idm_error *opt_error)
@@ -168,7 +168,7 @@ static idm_status draw(const void *context, const idm_plot_agent *agent, idm_fig
   idm_panel *panel;
   occupancy o = {0};
   char belief[160] = "", title[320];
-  /* The recursion is the agent's own forecast, which plans no habits. */
+  /* The recursion is the agent's own forecast, which does not include perseverance and lapse. */
   const char *of = idm_workspace_has_bias(agent->workspace) ? "of the planned policy" : "";
   idm_print(title, sizeof title, "%.200s%s%s", agent->title, of[0] && agent->title[0] ? ", " : "",
             of);
@@ -189,7 +189,7 @@ static idm_status check(const idm_problem *problem, idm_error *opt_error)
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   if (planner->lattice) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
-                  "'%s' does not plan on a lattice of beliefs: how long it is where is not known",
+                  "'%s' does not plan on a lattice of beliefs: its occupancy is not known",
                   planner->name);
 }
 
@@ -198,7 +198,7 @@ static idm_status make_occupancy(const idm_plot_subject *subject, const idm_plot
 {
   const idm_plot_drawer drawer = {check, draw, NULL};
   const idm_status status = idm_figure_create(
-      "", "Where the agent expects its beliefs to be: the discounted share of time at each.",
+      "", "Occupancy that the agent expects: the discounted share of time at each belief.",
       idm_plot_agents_columns(settings), ret_figure, opt_error);
   if (status != IDM_OK) return status;
   return idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);
@@ -206,8 +206,8 @@ static idm_status make_occupancy(const idm_plot_subject *subject, const idm_plot
 
 const idm_plot idm_plot_occupancy = {
     .name = "occupancy",
-    .summary = "where the beliefs of an agent are over time, or the states where those are "
-               "observed, as it expects them itself",
+    .summary = "occupancy of the beliefs of an agent, or of the states if these are observed, as "
+               "the agent expects it",
     .needs = IDM_PLOT_PROBLEM,
     .dynamics = IDM_DYNAMICS_CENTRAL,
     .make = make_occupancy,

@@ -1,5 +1,5 @@
-/* What an agent does at every belief, and where its belief goes: the paper's figure "Bounded
- * Rational Control". */
+/* Plot of an agent's policy over beliefs, and of the path of its belief: the paper's figure
+ * "Bounded Rational Control". */
 #include "report/policy.h"
 
 extern const idm_plot idm_plot_policy; /* registered in plots.c */
@@ -40,7 +40,7 @@ static idm_status make_policy(const idm_plot_subject *subject, const idm_plot_se
 {
   const idm_plot_drawer drawer = {check, draw, settings->path};
   idm_status status = idm_figure_create(
-      "", "Decision policies: how probable each action is at each belief of the agent.",
+      "", "Decision policies: probability of each action at each belief of the agent.",
       idm_plot_agents_columns(settings), ret_figure, opt_error);
   if (status == IDM_OK)
     status = idm_plot_agents(subject, settings, &drawer, *ret_figure, notes, opt_error);

@@ -1,4 +1,4 @@
-/* What is known of each quantity of a run: the density of its draws, beside that of the prior. */
+/* Plot of the posterior density of each quantity of a run, with its prior density. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -64,7 +64,7 @@ static idm_status add_quantity(const idm_plot_subject *subject, const idm_plot_q
   if (status == IDM_OK) panel->y.low = 0;
   if (status == IDM_OK && curve.varies) {
     panel->x.logarithmic = curve.logarithmic;
-    panel->x.low = fmin(curve.at[0], one->truth); /* which may be NaN: then it is the other */
+    panel->x.low = fmin(curve.at[0], one->truth); /* NaN is ignored */
     panel->x.high = fmax(curve.at[curve.points - 1], one->truth);
     status = add_prior(panel, one, &curve, opt_error);
     if (status == IDM_OK) status = add_density(panel, &curve, opt_error);
@@ -81,8 +81,8 @@ static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot
                                  idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   static const idm_quantity_plot kind = {
-      .description = "Densities of the draws of a run, a panel a quantity, beside those of the "
-                     "prior where it is proper.",
+      .description = "Densities of the draws of a run, one panel per quantity, with those of the "
+                     "prior if it is proper.",
       .columns = 3,
       .most = max_panels,
       .priors = true,
@@ -93,7 +93,7 @@ static idm_status make_posterior(const idm_plot_subject *subject, const idm_plot
 
 const idm_plot idm_plot_posterior = {
     .name = "posterior",
-    .summary = "densities of what a run found, a panel a quantity, beside its prior",
+    .summary = "posterior densities of a run, one panel per quantity, with the prior densities",
     .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
     .truths = true,
     .make = make_posterior,

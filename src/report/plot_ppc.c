@@ -1,5 +1,5 @@
-/* The log's own summaries beside what the answer predicts of them: those that `idm check` compares.
- */
+/* Plot of summaries of the log with their predictions by the answer: those that `idm check`
+ * compares. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 extern const idm_plot idm_plot_ppc; /* registered in plots.c */
 
-/* Rows of a panel, at most. */
+/* Largest number of rows in a panel. */
 enum { max_rows = 36 };
 
 static const struct {
@@ -27,16 +27,16 @@ static const struct {
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* The predictions of one test, which are adjacent, as are those of a group. */
+/* Predictions of one test, which are adjacent, as are those of a group. */
 typedef struct rows {
   const idm_prediction *one;
   size_t count;
-  double *deviation;    /* [count]: how far the cell of the group that is farthest off is */
-  double min_deviation; /* groups that are less far off are left out */
+  double *deviation;    /* [count]: deviation of the cell of the group that deviates most */
+  double min_deviation; /* groups that deviate less are omitted */
   size_t shown;
 } rows;
 
-/* How far a cell is off, in widths of its interval, which half a decision widens. */
+/* Deviation of a cell, in widths of its interval increased by half a decision. */
 static double cell_deviation(const idm_prediction *one)
 {
   return fabs(one->observed - one->expected) / (one->high - one->low + 0.5 / one->trials);
@@ -58,7 +58,8 @@ static int compare(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-/* Groups that fit a panel: those farthest off, and one at least. `sorted` is scratch. */
+/* Select the groups that fit a panel: those that deviate most, at least one. `sorted` is scratch
+ * [count]. */
 static void choose_rows(rows *r, double *sorted)
 {
   size_t shown = max_rows;
@@ -138,9 +139,9 @@ static idm_status make_ppc(const idm_plot_subject *subject, const idm_plot_setti
   (void)notes;
   idm_predictions p;
   if (subject->posterior->series_count)
-    return idm_fail(opt_error, IDM_USAGE,
-                    "a plot of kind 'ppc' is of one answer for the whole log, and this run has one "
-                    "for everybody");
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "a plot of kind 'ppc' is of one answer for the whole log, and this run has one per person");
   idm_status status =
       idm_predictions_find(subject->problem, subject->data, subject->posterior, &p, opt_error);
   if (status != IDM_OK) return status;
@@ -149,12 +150,12 @@ static idm_status make_ppc(const idm_plot_subject *subject, const idm_plot_setti
                       "the log has no decisions to predict, or the answer "
                       "cannot be planned for");
   if (status == IDM_OK)
-    status = idm_figure_create("",
-                               "Summaries of the log beside what the answer predicts of them: "
-                               "actions by step, trajectories that end by step, the same action "
-                               "again by what was seen, return to an earlier action by what "
-                               "it had shown, actions by what was seen last, and by condition.",
-                               1, ret_figure, opt_error);
+    status = idm_figure_create(
+        "",
+        "Summaries of the log with their predictions by the answer: actions by step, trajectories "
+        "that end by step, the same action again by what was seen, return to an earlier action by "
+        "what it had shown, actions by what was seen last, and by condition.",
+        1, ret_figure, opt_error);
   for (size_t i = 0; i < sizeof parts / sizeof *parts && status == IDM_OK; i++)
     status = add_part(*ret_figure, &p, i, opt_error);
   idm_predictions_clear(&p);
@@ -163,7 +164,7 @@ static idm_status make_ppc(const idm_plot_subject *subject, const idm_plot_setti
 
 const idm_plot idm_plot_ppc = {
     .name = "ppc",
-    .summary = "summaries of the log beside what a run's answer predicts of them",
+    .summary = "summaries of the log with their predictions by a run's answer",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_POSTERIOR | IDM_PLOT_DATA,
     .dynamics = IDM_DYNAMICS_HIGHEST,
     .make = make_ppc,

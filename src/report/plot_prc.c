@@ -1,4 +1,4 @@
-/* Precision against recall of every action, as its probability is asked to be higher or lower. */
+/* Plot of precision against recall of every action, over thresholds of its probability. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 extern const idm_plot idm_plot_prc; /* registered in plots.c */
 
-/* Beliefs that are equal by symmetry are not in their last bits, which differ between machines. */
+/* Probabilities at beliefs that are equal by symmetry differ in their last bits, which depend on
+ * the machine. */
 static const double tie_tolerance = 1e-9;
 
 typedef struct scored_action {
@@ -24,7 +25,8 @@ static int by_falling_probability(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-/* The predictions of an action where it was open, the most certain first. */
+/* Collect the predictions of an action where it was available, the largest first; returns their
+ * number. */
 static size_t collect(const idm_decisions *d, size_t action, scored_action *scored_actions,
                       size_t *ret_taken)
 {
@@ -40,16 +42,16 @@ static size_t collect(const idm_decisions *d, size_t action, scored_action *scor
   return count;
 }
 
-/* A curve of steps, level and upright, and the area below it: average precision, the sum over
- * thresholds of precision times what they add to recall. Probabilities that nothing but rounding
- * tells apart are one threshold. Returns how many points it has. */
+/* Precision-recall curve in steps, and the area below it: average precision, the sum over
+ * thresholds of precision times the gain in recall. Probabilities that differ by rounding alone are
+ * one threshold. Returns the number of points. */
 static size_t precision_recall(const scored_action *scored_actions, size_t count, size_t taken,
                                double *recall, double *precision, double *ret_area)
 {
   size_t hits = 0, points = 0;
   double before = 0;
   *ret_area = 0;
-  /* Whoever has recalled all has nothing to gain by asking for less. */
+  /* At a recall of 1, lower thresholds gain nothing. */
   for (size_t i = 0; i < count && before < 1; i++) {
     hits += scored_actions[i].taken;
     if (i + 1 < count &&
@@ -66,7 +68,8 @@ static size_t precision_recall(const scored_action *scored_actions, size_t count
   return points;
 }
 
-/* One of its name, its area, and the precision of whoever takes it always. */
+/* Add the curve of one action; its name has the area, and the precision of always predicting the
+ * action. */
 static idm_status add_curve(const idm_decisions *d, const idm_setting *setting, size_t action,
                             scored_action *scored_actions, double *room, idm_panel *panel,
                             idm_notes *notes, idm_error *opt_error)

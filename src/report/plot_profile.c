@@ -1,4 +1,4 @@
-/* What the data say of each free number: its profile log-likelihood, and where that bounds it. */
+/* Plot of the profile log-likelihood of each free number, and of the interval that it bounds. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@ extern const idm_plot idm_plot_profile; /* registered in plots.c */
 
 enum { max_panels = 12 };
 
-/* Ends that the data set, of all regions; those of the scale are none. */
+/* Ends that the data determine, of all regions; those of the scale are omitted. */
 static idm_status add_ends(idm_panel *panel, const idm_identification *id,
                            idm_density_support support, idm_error *opt_error)
 {
@@ -57,7 +57,7 @@ static idm_status add_quantity(idm_figure *figure, const idm_assessment *a,
   idm_status status = idm_figure_add(figure, "", one->name, "log-likelihood", &panel, opt_error);
   if (status != IDM_OK) return status;
   if (!id->points)
-    idm_notes_add(notes, "the profile of %s would have taken too long: there are its ends alone",
+    idm_notes_add(notes, "the profile of %s would have taken too long: only its ends are drawn",
                   one->name);
   if (id->points) {
     const double low = id->value[0], high = id->value[id->points - 1];
@@ -94,7 +94,7 @@ static idm_status make_profile(const idm_plot_subject *subject, const idm_plot_s
   if (subject->posterior->series_count)
     return idm_fail(opt_error, IDM_USAGE,
                     "a plot of kind 'profile' is of one answer for the whole log, and this run has "
-                    "one for everybody");
+                    "one per person");
   idm_status status =
       idm_plot_quantities_select(subject, settings, max_panels, false, &shown, notes, opt_error);
   if (status == IDM_OK) status = draw(subject, &shown, ret_figure, notes, opt_error);

@@ -1,5 +1,5 @@
-/* Where the draws of each chain stand among those of all (Vehtari et al. 2021): chains that sample
- * the same distribution have level histograms of ranks. */
+/* Plot of the ranks of the draws of each chain among those of all (Vehtari et al. 2021): chains
+ * that sample the same distribution have level histograms of ranks. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,15 +13,16 @@ extern const idm_plot idm_plot_rank; /* registered in plots.c */
 
 enum { max_quantities = 6, max_bins = 20, max_columns = 4 };
 
-/* Ten draws of a chain in a bin at least, as far as there are so many. */
+/* Number of bins, with at least ten draws of a chain per bin if there are enough. */
 static size_t bins_of(size_t draws)
 {
   const size_t bins = draws / 10;
   return bins < 2 ? 2 : bins > max_bins ? max_bins : bins;
 }
 
-/* 95 % of the counts of one bin. Of all draws of `chains` chains a bin holds a part 1/B; how many
- * are of one chain is hypergeometric, about normal, and the wider the fewer draws are effective. */
+/* 95 % interval of the count of one bin. A bin has a part 1/B of all draws; the number of those of
+ * one chain is hypergeometric, approximately normal, and its variance increases as fewer draws are
+ * effective. */
 static void find_band(const idm_posterior *p, const double *draw, size_t bins, double *low,
                       double *high)
 {
@@ -83,7 +84,7 @@ static idm_status add_quantity(const idm_plot_subject *subject, const idm_plot_q
   const idm_posterior *p = subject->posterior;
   const size_t bins = bins_of(p->draws);
   size_t *count = idm_new(idm_times(p->chains, bins), sizeof *count);
-  double band[3]; /* its ends, and the end of the axis that all chains share */
+  double band[3]; /* its ends, and the end of the axis of all chains */
   idm_status status = count ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK)
     status = idm_rank_counts(one->draw, p->chains, p->draws, bins, count, opt_error);
@@ -113,7 +114,9 @@ static idm_status make_rank(const idm_plot_subject *subject, const idm_plot_sett
       .draw = add_quantity,
   };
   if (chains < 2)
-    idm_notes_add(notes, "one chain alone is level by itself: ranks need two or more");
+    idm_notes_add(
+        notes,
+        "the ranks of a single chain are level by construction: two or more chains are needed");
   return idm_quantity_plot_make(&kind, subject, settings, ret_figure, notes, opt_error);
 }
 

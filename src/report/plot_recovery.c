@@ -1,4 +1,4 @@
-/* Truth against estimate, of a study whose truth is known. */
+/* Plot of truth against estimate of a study with known truth. */
 #include <math.h>
 
 #include "idm/plot.h"
@@ -6,7 +6,7 @@
 
 extern const idm_plot idm_plot_recovery; /* registered in plots.c */
 
-/* Estimates with their 90 % intervals: those that hold the truth, or those that do not. */
+/* Add estimates with their 90 % intervals: those that contain the truth, or those that do not. */
 static idm_status add_estimates(idm_panel *panel, const idm_calibration *c, size_t quantity,
                                 bool covered, idm_error *opt_error)
 {
@@ -29,7 +29,7 @@ static idm_status add_estimates(idm_panel *panel, const idm_calibration *c, size
   return status;
 }
 
-/* Where truth and estimate are the same. */
+/* Add the diagonal, on which truth and estimate are equal. */
 static idm_status add_diagonal(idm_panel *panel, const idm_calibration *c, size_t quantity,
                                idm_error *opt_error)
 {
@@ -61,7 +61,7 @@ static idm_status make_recovery(const idm_plot_subject *subject, const idm_plot_
 {
   static const idm_study_plot kind = {
       .description = "Truth against estimate, with 90 % intervals, over the replications of a "
-                     "study: a panel a quantity.",
+                     "study: one panel per quantity.",
       .draw = draw,
       .x = "truth",
       .y = "estimate",

@@ -1,4 +1,4 @@
-/* Ranks of the truth among the draws, of a study whose truth is known: level where prior,
+/* Plot of the ranks of the truth among the draws, of a study with known truth: level if prior,
  * simulation and posterior agree (Talts et al. 2018). */
 #include "infer/distribution.h"
 
@@ -11,7 +11,7 @@ extern const idm_plot idm_plot_sbc; /* registered in plots.c */
 
 enum { max_bins = 20 };
 
-/* A divisor of the number of ranks, with five replications in a bin at least where it can be. */
+/* A divisor of the number of ranks, with at least five replications per bin if possible. */
 static size_t bins_of(size_t done)
 {
   return done >= 5 * max_bins ? max_bins : done >= 50 ? 10 : 5;
@@ -69,7 +69,7 @@ static idm_status make_sbc(const idm_plot_subject *subject, const idm_plot_setti
 {
   static const idm_study_plot kind = {
       .description = "Histograms of the ranks of the truth among the draws, over the replications "
-                     "of a study: a panel a quantity.",
+                     "of a study: one panel per quantity.",
       .likelihood = true,
       .draw = draw,
       .x = "rank of the truth",

@@ -1,5 +1,5 @@
-/* What an agent does at every belief over three states, and where beliefs go: the paper's figure
- * "Decision Trajectories" (Appendix D).
+/* Plot of an agent's policy over the beliefs of three states, and of paths of beliefs: the paper's
+ * figure "Decision Trajectories" (Appendix D).
  *
  * Contents: cases · plot simplex */
 #include <math.h>
@@ -16,12 +16,12 @@
 
 /* === cases ==================================================================================== */
 
-/* Cases of a log by an action that is due: see the header. */
+/* Cases of a log by an action that is due. */
 
 /* --- rational cases ------------------------------------------------------------------------- */
 
-/* Whether every row has a recorded action that the rational policy takes; ties are shared there, so
- * that each of the best actions has a positive probability. */
+/* Returns true if every row has a recorded action that the rational policy takes. Ties are shared
+ * there, so that each of the best actions has a positive probability. */
 static bool is_rational(const idm_explanation *e, const idm_data *data, size_t trajectory)
 {
   for (size_t row = data->first[trajectory]; row < data->first[trajectory + 1]; row++)
@@ -59,9 +59,9 @@ static void select_rational(const idm_explanation *e, const idm_data *data, idm_
   }
 }
 
-/* --- the choice ----------------------------------------------------------------------------- */
+/* --- selection ------------------------------------------------------------------------------- */
 
-/* The largest delay, then the largest regret; a regret that does not exist counts as 0. */
+/* Select the largest delay, then the largest regret; an undefined regret counts as 0. */
 static void select_belated(const idm_explanation *e, bool censored, idm_case *ret_case)
 {
   long max_delay = 0;
@@ -116,7 +116,7 @@ idm_status idm_cases_choose(const idm_problem *problem, const idm_data *data, in
 extern const idm_plot idm_plot_simplex; /* registered in plots.c */
 
 enum {
-  side = 40, /* of the simplex, in cells */
+  side = 40, /* edge of the simplex, in cells */
   text_colour = IDM_COLOURS - 1,
   after = -2
 };
@@ -131,12 +131,12 @@ static size_t most_probable(const double *policy, size_t actions)
   return best;
 }
 
-/* The triangles and what is done in the middle of each. */
+/* Triangles, and the policy at the centre of each. */
 typedef struct regions {
   size_t count;
   idm_triangle *triangle;
   size_t *action; /* [count]: the most probable */
-  double *value;  /* [count]: how probable */
+  double *value;  /* [count]: its probability */
 } regions;
 
 static void close_regions(regions *r)
@@ -166,7 +166,7 @@ static idm_status open_regions(regions *r, idm_workspace *workspace, idm_policy_
   return IDM_OK;
 }
 
-/* Cells, a mark an action. */
+/* Add cells, one mark per action. */
 static idm_status add_regions(idm_panel *panel, const idm_setting *setting, const regions *r,
                               idm_error *opt_error)
 {
@@ -183,10 +183,10 @@ static idm_status add_regions(idm_panel *panel, const idm_setting *setting, cons
   return status;
 }
 
-/* --- the boundary --------------------------------------------------------------------------- */
+/* --- decision boundary ----------------------------------------------------------------------- */
 
-/* Where the most probable action changes on the way between two corners; false where it does not.
- * Policies are taken to be linear between them. */
+/* Point between two corners at which the most probable action changes; false if it does not. The
+ * policy is interpolated linearly. */
 static bool crossing_point(const double *const z[2], const double *const policy[2], size_t actions,
                            double *at)
 {
@@ -198,8 +198,8 @@ static bool crossing_point(const double *const z[2], const double *const policy[
   return true;
 }
 
-/* The pieces of the boundary inside a triangle: between its two crossings, or where three actions
- * meet from each of the three to their middle. Returns how many numbers there are. */
+/* Pieces of the boundary inside a triangle: between its two crossings, or, if three actions meet,
+ * from each of the three crossings to their mean. Returns the count of numbers. */
 static size_t boundary_pieces(const idm_triangle *triangle, const double *policy, size_t actions,
                               double *piece)
 {
@@ -221,7 +221,7 @@ static size_t boundary_pieces(const idm_triangle *triangle, const double *policy
   return used;
 }
 
-/* A line of pieces, apart from each other by what is no number. */
+/* Add the boundary as a line of pieces separated by NaN. */
 static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace *workspace,
                                idm_policy_view view, double *policy, size_t actions,
                                idm_error *opt_error)
@@ -251,13 +251,14 @@ static idm_status add_boundary(idm_panel *panel, const regions *r, idm_workspace
   return status;
 }
 
-/* --- walks ---------------------------------------------------------------------------------- */
+/* --- paths of beliefs ------------------------------------------------------------------------ */
 
-/* Beliefs one after the other, and what was done at each. */
+/* A sequence of beliefs, and the action at each. */
 typedef struct belief_path {
   size_t step_count;
-  double *belief;  /* [place][3] */
-  int32_t *action; /* [place]: IDM_MISSING where it was not recorded; `after` behind the last */
+  double *belief;  /* [step][3] */
+  int32_t *action; /* [step]: IDM_MISSING if it was not recorded; `after` at the belief after the
+                      last row */
 } belief_path;
 
 static void belief_path_close(belief_path *w)
@@ -326,7 +327,7 @@ static idm_status add_belief_path(idm_panel *panel, const idm_setting *setting,
   return status;
 }
 
-/* --- where they come from ------------------------------------------------------------------- */
+/* --- sources of paths ------------------------------------------------------------------------ */
 
 static idm_status follow_path(const idm_plot_agent *agent, const char *path, belief_path *w,
                               idm_error *opt_error)
@@ -349,7 +350,7 @@ static const double *belief_at(const idm_trials *trials, size_t row)
   return trials->mean + trials->node[row] * trials->width;
 }
 
-/* The belief that the last row leaves, where the episode goes on and all of the row is known. */
+/* Belief after the last row; false if the episode ends there or if the row is incomplete. */
 static bool find_last(const idm_plot_agent *agent, const idm_data *data, const idm_trials *trials,
                       size_t trajectory, double *z)
 {
@@ -380,8 +381,7 @@ static idm_status follow_trajectory(const idm_plot_agent *agent, const idm_data 
   return IDM_OK;
 }
 
-/* The mean of all beliefs at a step, and the action taken most often; returns how many there are.
- */
+/* Mean belief at a step, and counts of the actions taken; returns the number of trajectories. */
 static size_t average(const idm_data *data, const idm_trials *trials, size_t step, size_t *taken,
                       double *z)
 {
@@ -400,7 +400,7 @@ static size_t average(const idm_data *data, const idm_trials *trials, size_t ste
   return count;
 }
 
-/* Where everybody's beliefs are on average, as long as one in twenty goes on. */
+/* Path of the mean belief over all trajectories, as long as one in twenty continues. */
 static idm_status mean_beliefs(const idm_data *data, const idm_trials *trials, belief_path *w,
                                idm_error *opt_error)
 {
@@ -425,14 +425,14 @@ static idm_status mean_beliefs(const idm_data *data, const idm_trials *trials, b
   return status;
 }
 
-/* --- the figure ----------------------------------------------------------------------------- */
+/* --- figure ---------------------------------------------------------------------------------- */
 
 typedef struct log_selection {
   const char *path;
   const idm_data *data;
-  bool one;          /* this trajectory: */
-  size_t trajectory; /* else everybody */
-  int32_t due;       /* else three cases by this action, where it is none of IDM_MISSING */
+  bool one;          /* draw a single trajectory */
+  size_t trajectory; /* its index; otherwise the mean of all is drawn */
+  int32_t due;       /* if not IDM_MISSING, three cases by this action are drawn */
   idm_notes *notes;
 } log_selection;
 
@@ -507,7 +507,7 @@ static const char *const missing_case[IDM_CASES] = {
     "no trajectory has the action later than it was due: that case is not drawn",
 };
 
-/* A panel for each case that the log has. */
+/* Draw one panel for each case in the log. */
 static idm_status draw_cases(const log_selection *selection, const idm_plot_agent *agent,
                              idm_figure *figure, idm_error *opt_error)
 {
@@ -550,7 +550,7 @@ static idm_status check(const idm_problem *problem, idm_error *opt_error)
                   states, problem->setting->fully_observed ? ", which are observed" : "");
 }
 
-/* Which part of the log is drawn. */
+/* Select the part of the log that is drawn. */
 static idm_status select_log(const idm_plot_subject *subject, const idm_plot_settings *settings,
                              log_selection *selection, idm_error *opt_error)
 {

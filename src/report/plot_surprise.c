@@ -1,4 +1,5 @@
-/* One case step by step: what was believed, how probable what was done was, and the surprise. */
+/* Plot of one trajectory step by step: beliefs, probabilities of the actions taken, and surprise.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,12 +14,12 @@ typedef struct one_case {
   const idm_setting *setting;
   const idm_data *data;
   const idm_explanation *e;
-  size_t first; /* row */
+  size_t first; /* row of the first step */
   size_t rows;
   double *step; /* [row]: from 1 */
 } one_case;
 
-/* Over draws: an interval beside the mean. */
+/* Returns true with draws, which have intervals in addition to the mean. */
 static bool has_band(const one_case *c)
 {
   return c->e->trials->low != NULL;
@@ -61,9 +62,9 @@ static idm_status add_beliefs(const one_case *c, idm_figure *figure, idm_error *
   return status;
 }
 
-/* --- what was done -------------------------------------------------------------------------- */
+/* --- actions --------------------------------------------------------------------------------- */
 
-/* Whether row i is a decision: a row with one open action predicts nothing. */
+/* Returns true if row i is a decision; a row with one available action has no prediction. */
 static bool is_decision(const one_case *c, size_t i)
 {
   return !idm_data_missed(c->data, c->first + i) &&
@@ -75,8 +76,8 @@ static bool is_taken(const one_case *c, size_t i, size_t action)
   return is_decision(c, i) && c->data->action[c->first + i] == (int32_t)action;
 }
 
-/* Its probability at the steps at which an action was taken. Colours go on behind those of states.
- */
+/* Add the probability of an action at the steps at which it was taken. Colours continue after those
+ * of the states. */
 static idm_status add_taken(const one_case *c, size_t action, idm_panel *panel,
                             idm_error *opt_error)
 {
@@ -141,17 +142,17 @@ static idm_status add_surprises(const one_case *c, idm_figure *figure, idm_error
   return status;
 }
 
-/* --- the figure ----------------------------------------------------------------------------- */
+/* --- figure ---------------------------------------------------------------------------------- */
 
 static idm_status draw(const one_case *c, const char *name, idm_figure **ret_figure,
                        idm_error *opt_error)
 {
   char title[120];
   snprintf(title, sizeof title, "Trajectory %.80s", name);
-  idm_status status = idm_figure_create(title,
-                                        "A trajectory step by step: what was believed, how "
-                                        "probable what was done was, and how surprising.",
-                                        1, ret_figure, opt_error);
+  idm_status status = idm_figure_create(
+      title,
+      "A trajectory step by step: beliefs, probabilities of the actions taken, and surprise.", 1,
+      ret_figure, opt_error);
   if (status == IDM_OK) status = add_beliefs(c, *ret_figure, opt_error);
   if (status == IDM_OK) status = add_probabilities(c, *ret_figure, opt_error);
   if (status == IDM_OK) status = add_surprises(c, *ret_figure, opt_error);
@@ -162,7 +163,7 @@ static idm_status draw(const one_case *c, const char *name, idm_figure **ret_fig
     panel->x.low = 0.5;
     panel->x.high = (double)c->rows + 0.5;
     if (p + 1 == (*ret_figure)->panels) continue;
-    panel->y.low = -0.04; /* so that nothing is cut in half */
+    panel->y.low = -0.04; /* so that marks at the ends are not clipped */
     panel->y.high = 1.04;
   }
   return status;
@@ -171,7 +172,7 @@ static idm_status draw(const one_case *c, const char *name, idm_figure **ret_fig
 static idm_status make_surprise(const idm_plot_subject *subject, const idm_plot_settings *settings,
                                 idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
-  (void)notes; /* an explanation's are of the rational agent, which is not drawn */
+  (void)notes; /* those of an explanation are about the rational agent, which is not drawn */
   const idm_data *data = subject->data;
   one_case c = {.setting = subject->problem->setting, .data = data};
   idm_explain_settings wanted;
@@ -202,8 +203,8 @@ static idm_status make_surprise(const idm_plot_subject *subject, const idm_plot_
 
 const idm_plot idm_plot_surprise = {
     .name = "surprise",
-    .summary = "one trajectory of a log step by step: belief, probability of what was done, and "
-               "surprise",
+    .summary = "one trajectory of a log step by step: beliefs, probabilities of the actions taken, "
+               "and surprise",
     .needs = IDM_PLOT_PROBLEM | IDM_PLOT_DATA,
     .dynamics = IDM_DYNAMICS_PER_DRAW,
     .make = make_surprise,

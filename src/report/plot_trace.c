@@ -1,4 +1,4 @@
-/* Draws of a run in their order: a line a chain. */
+/* Plot of the draws of a run in their order, with one line per chain. */
 #include <stdio.h>
 
 #include "idm/plot.h"
@@ -8,7 +8,7 @@ extern const idm_plot idm_plot_trace; /* registered in plots.c */
 
 enum { max_panels = 12, max_points = 1000 };
 
-/* Of long chains every so many-th draw. */
+/* Add the line of a chain; of long chains only every n-th draw. */
 static idm_status add_chain(idm_panel *panel, const idm_plot_quantity *one, const idm_posterior *p,
                             size_t chain, idm_error *opt_error)
 {
@@ -48,7 +48,7 @@ static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_set
                              idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {
   static const idm_quantity_plot kind = {
-      .description = "Draws of a run in their order, a line a chain.",
+      .description = "Draws of a run in their order, one line per chain.",
       .columns = 2,
       .most = max_panels,
       .draw = add_quantity,
@@ -58,7 +58,7 @@ static idm_status make_trace(const idm_plot_subject *subject, const idm_plot_set
 
 const idm_plot idm_plot_trace = {
     .name = "trace",
-    .summary = "draws of a run in their order, a line a chain",
+    .summary = "draws of a run in their order, one line per chain",
     .needs = IDM_PLOT_POSTERIOR | IDM_PLOT_DRAWS,
     .make = make_trace,
 };

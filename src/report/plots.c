@@ -1,4 +1,4 @@
-/* The registry of kinds of plots. */
+/* Registry of the kinds of plots. */
 #include "idm/plot.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ const idm_plot *idm_plot_find(const char *name)
   return NULL;
 }
 
-/* In the words of whoever asks for one. */
+/* Requirements of plots, as named in messages. */
 static const struct {
   unsigned need;
   const char *words;
@@ -64,7 +64,7 @@ const char *idm_plot_dynamics(const idm_plot *plot, const idm_plot_subject *subj
              : idm_dynamics_sets_describe(NULL, IDM_DYNAMICS_UNUSED, buffer, size);
 }
 
-/* Add to the description which learnt dynamics the figure is made with. */
+/* Append to the description which learnt dynamics the figure is made with. */
 static idm_status name_dynamics(const idm_plot *plot, const idm_plot_subject *subject,
                                 idm_figure *figure, idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* Panels of what a planned agent does.
+/* Plans the agents of a plot, and draws panels of their policies.
  *
  * Contents: agents · policy */
 #include <stdio.h>
@@ -13,12 +13,12 @@
 
 /* === agents ================================================================================= */
 
-/* The agents of a plot: see the header. */
+/* Agents of a plot. */
 
 /* --- one agent ------------------------------------------------------------------------------ */
 
-/* A fork borrows what no parameter needs; names of columns are what a utility that is set lets go.
- */
+/* A clone borrows everything but the parameters. The names and sources of utility columns are
+ * copied, since setting a utility frees them. */
 static idm_status clone_agent(const idm_problem *problem, idm_problem **ret_agent,
                               idm_error *opt_error)
 {
@@ -42,7 +42,7 @@ static void destroy_agent(idm_problem *agent)
   idm_clone_destroy(agent);
 }
 
-/* One "KEY=VALUE" of a panel. */
+/* Apply one "KEY=VALUE" of a panel. */
 static idm_status assign(idm_problem *problem, const char *from, size_t length,
                          idm_error *opt_error)
 {
@@ -55,7 +55,7 @@ static idm_status assign(idm_problem *problem, const char *from, size_t length,
   return status;
 }
 
-/* "TITLE: KEY=VALUE, KEY=VALUE" put into the problem; returns where the title ends. */
+/* Apply "TITLE: KEY=VALUE, KEY=VALUE" to the problem; *ret_title is the length of the title. */
 static idm_status apply_settings(idm_problem *problem, const char *panel, size_t *ret_title,
                                  idm_error *opt_error)
 {
@@ -69,7 +69,7 @@ static idm_status apply_settings(idm_problem *problem, const char *panel, size_t
     at += length + (at[length] == ',');
   }
   if (status == IDM_OK) status = idm_problem_validate(problem, opt_error);
-  /* What was asked for, not what was read from a file. */
+  /* The settings are arguments of the user, not the content of a file. */
   return status == IDM_INPUT ? IDM_USAGE : status;
 }
 
@@ -133,7 +133,7 @@ idm_status idm_plot_agent_has_beliefs(const idm_problem *problem, idm_error *opt
 
 /* === policy ================================================================================= */
 
-/* Panels of what a planned agent does: see the header. */
+/* Panels of a planned agent's policy. */
 
 enum { beliefs = 201 };
 
@@ -153,7 +153,7 @@ static bool has_perseverance(const idm_workspace *workspace)
   return idm_theta_scalar(idm_workspace_theta(workspace), IDM_PERSEVERANCE) != 0;
 }
 
-/* The action that view `index` after the first follows; IDM_MISSING behind the last. */
+/* Previous action of view `index`, counted after the first; IDM_MISSING after the last. */
 static int previous(const idm_setting *setting, const idm_workspace *workspace, size_t index)
 {
   for (size_t u = 0; has_perseverance(workspace) && u < setting->actions.count; u++)
@@ -195,7 +195,7 @@ size_t idm_policy_columns(size_t panels)
 
 /* --- panels --------------------------------------------------------------------------------- */
 
-/* The probabilities along the beliefs between two states. */
+/* Add lines of the probabilities over the beliefs between two states. */
 static idm_status add_lines(idm_panel *panel, const idm_setting *setting, idm_workspace *workspace,
                             idm_policy_view view, idm_error *opt_error)
 {
@@ -207,7 +207,7 @@ static idm_status add_lines(idm_panel *panel, const idm_setting *setting, idm_wo
     idm_mark *line;
     status = idm_panel_add(panel, IDM_MARK_LINE, setting->actions.name[u], (int)u % IDM_COLOURS,
                            beliefs, &line, opt_error);
-    /* There are fewer colours than actions may be. */
+    /* There may be more actions than colours. */
     if (status == IDM_OK) line->dashed = u >= IDM_COLOURS;
   }
   for (size_t i = 0; i < beliefs && status == IDM_OK; i++) {
@@ -223,7 +223,7 @@ static idm_status add_lines(idm_panel *panel, const idm_setting *setting, idm_wo
   return status;
 }
 
-/* Where the belief stands after each step of a path. */
+/* Add marks at the belief after each step of a path. */
 static idm_status add_path(idm_panel *panel, const idm_path_trace *f, idm_error *opt_error)
 {
   idm_mark *steps = NULL;
@@ -239,8 +239,8 @@ static idm_status add_path(idm_panel *panel, const idm_path_trace *f, idm_error 
   return status;
 }
 
-/* The probabilities in each state, where states are observed: a row per state, a column per action.
- */
+/* Add cells of the probabilities in each state, if states are observed: one row per state, one
+ * column per action. */
 static idm_status add_cells(idm_panel *panel, const idm_setting *setting, idm_workspace *workspace,
                             idm_policy_view view, idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* The report of a run, section by section.
+/* Composes the report of a run, section by section.
  *
  * Contents: page · report */
 #include <math.h>
@@ -72,7 +72,7 @@ static void add_cells(idm_page *page, size_t columns, const char *const *cell, c
 
 void idm_page_table(idm_page *page, size_t columns, const char *const *head)
 {
-  /* What is wider than the screen is scrolled by itself, by the keyboard too. */
+  /* A table that is wider than the screen is scrolled separately, by the keyboard too. */
   idm_markup_add(&page->body, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                               "aria-label=\"table\"><table>\n<thead>");
   add_cells(page, columns, head, "th");
@@ -103,7 +103,7 @@ void idm_page_details_end(idm_page *page)
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* A JSON string in which nothing ends the element that it stands in. */
+/* Append a JSON string that contains nothing that could end the enclosing element. */
 static void add_json(idm_markup *m, const char *text)
 {
   idm_markup_raw(m, "\"", 1);
@@ -116,7 +116,7 @@ static void add_json(idm_markup *m, const char *text)
   idm_markup_raw(m, "\"", 1);
 }
 
-/* The drawing for one width; its class is what shows and hides it. */
+/* Append the drawing for one width; its class shows or hides it. */
 static idm_status add_drawing(idm_page *page, const idm_figure *figure, const char *id, bool wide,
                               idm_error *opt_error)
 {
@@ -156,7 +156,7 @@ idm_status idm_page_figure(idm_page *page, const char *id, idm_figure *figure, c
   return status;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- whole page ------------------------------------------------------------------------------ */
 
 static void add_head(idm_markup *m, const char *title, const char *figures)
 {
@@ -215,7 +215,7 @@ static const size_t max_config_bytes = (size_t)1 << 24;
 
 /* --- answer and verdict --------------------------------------------------------------------- */
 
-/* A sentence that `words` writes, as a paragraph. */
+/* Append a sentence of `words` as a paragraph. */
 static idm_status add_words(report *r, const char *opt_class,
                             void (*words)(const idm_plot_subject *subject, idm_markup *to))
 {
@@ -235,11 +235,11 @@ static const char *number_of(double value, char *buffer, size_t size)
   return buffer;
 }
 
-/* Every check that applies to the answer: what it found, or why it was not run. */
+/* Append every check that applies to the answer: its result, or the reason why it was not run. */
 static void add_results(report *r, const idm_checks *checks)
 {
   static const char *const head[] = {"check", "outcome", "value", "threshold",
-                                     "not run, why; not of what"};
+                                     "reason if not run in full"};
   char value[32], threshold[32];
   idm_page_details(&r->page, "Checks that ran, and those that did not");
   idm_page_table(&r->page, 5, head);
@@ -274,8 +274,8 @@ static void add_verdict(report *r)
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* A figure of that kind, where it can be made of this run: what it lacks is no fault of the report.
- */
+/* Append a figure of that kind, if it can be made of this run. A missing input is not an error of
+ * the report. */
 static idm_status add_plot_as(report *r, const char *id, const char *kind,
                               const idm_plot_settings *opt_settings, const char *caption)
 {
@@ -308,8 +308,8 @@ static bool is_personal(const idm_posterior *p, size_t quantity)
   return idm_series_is_along(p, idm_posterior_series(p, quantity), "person");
 }
 
-/* What was found of every quantity that is summarised: of single people, or all others. A point has
- * neither an sd nor quantiles. */
+/* Append a table of all summarised quantities: those of single people, or all others. A point
+ * estimate has neither an sd nor quantiles. */
 static void add_table(report *r, bool personal)
 {
   static const char *const draws[] = {"", "mean", "sd", "5 %", "50 %", "95 %", "ESS", "R-hat"};
@@ -357,7 +357,8 @@ static void add_table(report *r, bool personal)
   if (rows == most) idm_page_paragraph(&r->page, "soft", "More of them are in summary.json.");
 }
 
-/* Densities of what stands by itself beside people or groups: the population's numbers. */
+/* Append densities of the single quantities in addition to people or groups: the population's
+ * parameters. */
 static idm_status add_population(report *r)
 {
   const idm_posterior *p = r->subject->posterior;
@@ -367,11 +368,13 @@ static idm_status add_population(report *r)
     if (p->summarised[i] && idm_posterior_series(p, i) == p->series_count)
       name[count++] = p->quantity.name[i];
   const idm_plot_settings settings = {.quantities = count, .quantity = name};
-  return count ? add_plot(r, "posterior", &settings, "What they have in common, and how they vary.")
+  return count ? add_plot(r, "posterior", &settings,
+                          "Population: common parameters, and variation between its members.")
                : IDM_OK;
 }
 
-/* Where the next number of an audit begins: with its groups. */
+/* Returns true if a quantity is the first of the next number of an audit, which begins with its
+ * groups. */
 static bool begins_number(const idm_posterior *p, size_t quantity)
 {
   const size_t s = idm_posterior_series(p, quantity);
@@ -379,7 +382,8 @@ static bool begins_number(const idm_posterior *p, size_t quantity)
          idm_series_is_along(p, s + 1, "contrast");
 }
 
-/* Groups, differences and population of each number, a figure a number, so that one fits a page. */
+/* Append groups, differences and population of each number, one figure per number, so that a figure
+ * fits a page. */
 static idm_status add_groups(report *r)
 {
   const idm_posterior *p = r->subject->posterior;
@@ -395,8 +399,8 @@ static idm_status add_groups(report *r)
     const idm_plot_settings settings = {.quantities = count, .quantity = name};
     if (count)
       status = add_plot_as(r, id, "forest", &settings,
-                           "Groups and their differences, of which a dashed line is none: means "
-                           "with 50 % and 90 % intervals.");
+                           "Groups and their differences (dashed line: no difference): means with "
+                           "50 % and 90 % intervals.");
   }
   free(name);
   return status;
@@ -409,9 +413,8 @@ static idm_status add_findings(report *r)
   idm_status status = IDM_OK;
   idm_page_section(&r->page, "found", "What was found");
   if (people)
-    status =
-        add_plot(r, "forest", NULL,
-                 "Everybody: means with 90 % intervals, and 50 % (thick) where there is room.");
+    status = add_plot(r, "forest", NULL,
+                      "All people: means with 90 % intervals, and 50 % (thick) if there is room.");
   else if (many)
     status = add_groups(r);
   if (many && status == IDM_OK) status = add_population(r);
@@ -420,13 +423,13 @@ static idm_status add_findings(report *r)
         add_plot(r, "posterior", NULL,
                  "Posterior of each number (blue), with its mean and mode, and its prior (grey).");
   if (!many && status == IDM_OK)
-    status = add_plot(r, "joint", NULL,
-                      "Two numbers together: what the data cannot tell apart "
-                      "lies along a ridge.");
+    status =
+        add_plot(r, "joint", NULL,
+                 "Two numbers jointly: values that the data do not distinguish lie along a ridge.");
   if (status != IDM_OK) return status;
   add_table(r, false);
   if (!people) return IDM_OK;
-  idm_page_details(&r->page, "Everybody's numbers");
+  idm_page_details(&r->page, "Parameters of every person");
   add_table(r, true);
   idm_page_details_end(&r->page);
   return IDM_OK;
@@ -434,14 +437,14 @@ static idm_status add_findings(report *r)
 
 /* --- behaviour ------------------------------------------------------------------------------ */
 
-/* A figure, and what it shows. */
+/* A figure and its caption. */
 typedef struct report_figure {
   const char *kind;
   const idm_plot_settings *opt_settings;
   const char *caption;
 } report_figure;
 
-/* A section of figures; without one there is no section. */
+/* Append a section of figures; without any figure the section is omitted. */
 static idm_status add_figures(report *r, const char *id, const char *heading,
                               const report_figure *figure, size_t count)
 {
@@ -467,11 +470,10 @@ static idm_status add_behaviour(report *r)
   const bool drawn = r->subject->posterior->answer == IDM_POSTERIOR;
   const report_figure policy = {
       three ? "simplex" : "policy", &both,
-      drawn ? "What the agent does, at the posterior's centre, beside what a "
-              "rational agent would do in the same problem."
-            : "What the agent of the answer does, beside what a rational agent "
-              "would do in the same problem."};
-  /* Groups and people are no one agent. */
+      drawn ? "Policy of the agent at the posterior's centre, and of a rational agent in the same "
+              "problem."
+            : "Policy of the agent of the answer, and of a rational agent in the same problem."};
+  /* Groups and people are not a single agent. */
   if (r->subject->posterior->series_count || idm_audit_is(r->subject->folder)) return IDM_OK;
   return add_figures(r, "behaviour", "How this agent decides", &policy, 1);
 }
@@ -480,8 +482,8 @@ static idm_status add_checks(report *r)
 {
   static const report_figure checks[] = {
       {"ppc", NULL,
-       "The log's own summaries (points) and what the fitted agents would do (95 % intervals)."},
-      {"calibration", NULL, "How often actions were taken, by how probable they were held to be."},
+       "Summaries of the log (points), and predictions of the fitted agents (95 % intervals)."},
+      {"calibration", NULL, "Observed frequency of actions against their predicted probability."},
   };
   return add_figures(r, "checks", "Does it describe the log?", checks,
                      r->subject->explained ? 2 : 1);
@@ -543,9 +545,9 @@ static void add_data(report *r)
   const idm_data *data = r->subject->data;
   idm_page_section(&r->page, "data", "The data");
   if (!data) {
-    idm_page_paragraph(&r->page, NULL,
-                       "The log is not where the run found it, or has changed since: cases and "
-                       "counts are left out.");
+    idm_page_paragraph(
+        &r->page, NULL,
+        "The log was moved or changed after the run: cases and counts are left out.");
     return;
   }
   idm_page_table(&r->page, 4, head);
@@ -560,22 +562,23 @@ static void add_data(report *r)
   idm_page_table_end(&r->page);
 }
 
-/* --- what it hangs on ----------------------------------------------------------------------- */
+/* --- identification -------------------------------------------------------------------------- */
 
 static idm_status add_identification(report *r)
 {
   const idm_notes *remarks = &r->subject->assessment->remarks;
   if (!remarks->count) return IDM_OK;
-  idm_page_section(&r->page, "hangs", "What the data fix, and what it hangs on");
+  idm_page_section(&r->page, "hangs", "What the data determine, and what the answer depends on");
   idm_page_list(&r->page, remarks);
-  return add_plot(r, "profile", NULL, "How far the data bound each number by themselves.");
+  return add_plot(r, "profile", NULL,
+                  "Profile log-likelihoods: bounds of each number by the data alone.");
 }
 
 /* --- methods and request -------------------------------------------------------------------- */
 
 static idm_status add_methods(report *r)
 {
-  idm_page_section(&r->page, "methods", "Methods, ready to paste");
+  idm_page_section(&r->page, "methods", "Methods");
   const idm_status status = add_words(r, NULL, idm_methods_write);
   idm_notes works = {0};
   for (size_t i = 0; idm_methods_references[i]; i++)
@@ -604,7 +607,8 @@ static idm_status add_request(report *r)
 
 /* --- studies -------------------------------------------------------------------------------- */
 
-/* Intervals of all that is free, which the log-likelihood, the last, is not. */
+/* Count the intervals of all free quantities; the last quantity, the log-likelihood, is not free.
+ */
 static void count_covered(const idm_calibration *calibration, size_t *ret_covered,
                           size_t *ret_intervals)
 {
@@ -616,14 +620,15 @@ static void count_covered(const idm_calibration *calibration, size_t *ret_covere
     }
 }
 
-/* Of `idm recover` or `idm sbc`: agents drawn from the prior, and what was found of each. */
+/* Compose the report of `idm recover` or `idm sbc`: agents drawn from the prior, and the estimates
+ * of each. */
 static idm_status compose_study(report *r)
 {
   static const report_figure figures[] = {
       {"recovery", NULL,
-       "What was found against what was true, with 90 % intervals: points on the line are right."},
+       "Estimates against true values, with 90 % intervals; on the line they are equal."},
       {"sbc", NULL,
-       "Ranks of the truth among the draws: where the machine is right they are uniform, within "
+       "Ranks of the truth among the draws: if the computation is correct they are uniform, within "
        "the band."},
   };
   char text[300];
@@ -631,16 +636,16 @@ static idm_status compose_study(report *r)
   count_covered(r->subject->calibration, &covered, &intervals);
   idm_print(text, sizeof text,
             "%zu agents were drawn from the prior, simulated and fitted. Of the %zu intervals that "
-            "should hold the truth with a probability of 90 %%, %zu do (%.0f %%).",
+            "should contain the truth with a probability of 90 %%, %zu do (%.0f %%).",
             idm_calibration_done(r->subject->calibration), intervals, covered,
             intervals ? 100 * (double)covered / (double)intervals : 0);
   idm_page_paragraph(&r->page, "answer", text);
-  const idm_status status =
-      add_figures(r, "found", "Were they found again?", figures, sizeof figures / sizeof *figures);
+  const idm_status status = add_figures(r, "found", "Are the parameters recovered?", figures,
+                                        sizeof figures / sizeof *figures);
   return status == IDM_OK ? add_request(r) : status;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- whole report ---------------------------------------------------------------------------- */
 
 static idm_status compose(report *r)
 {
@@ -659,8 +664,8 @@ static idm_status compose(report *r)
   return status == IDM_OK ? add_request(r) : status;
 }
 
-/* The problem with the parameter at the answer's centre; none where groups or people have their
- * own. */
+/* The problem with its parameters at the answer's centre; NULL if groups or people have parameters
+ * of their own. */
 static idm_status set_to_centre(const idm_plot_subject *of, idm_problem **ret_centre,
                                 idm_error *opt_error)
 {
@@ -676,13 +681,12 @@ static idm_status set_to_centre(const idm_plot_subject *of, idm_problem **ret_ce
   return status;
 }
 
-/* Bytes that the numbers of all decisions may take. */
+/* Largest memory for the numbers of all decisions, in bytes. */
 static const size_t max_explained = (size_t)1 << 28;
 
-/* Every decision by draws of the answer: enough for means, and for the quantiles of a table. Of
- * very many, or in very many states, at its centre, or not at all; what cannot be explained is left
- * out.
- */
+/* Explain every decision by draws of the answer: enough for means and for the quantiles of a table.
+ * With very many decisions, or very many states, at the centre of the answer, or not at all. What
+ * cannot be explained is omitted. */
 static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_explained,
                           idm_notes *notes, idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* Quantities that a plot shows.
+/* Selects the quantities of a plot, and computes their densities and predictions.
  *
  * Contents: shown · curve · replicated · decisions */
 #include <math.h>
@@ -17,11 +17,11 @@
 
 /* === shown ================================================================================== */
 
-/* Quantities of a run that a plot shows: see the header.
+/* Quantities of a run in a plot.
  *
- * Contents: choosing · supports · the truth · priors · ranges · figures */
+ * Contents: selection · supports · the truth · priors · ranges · figures */
 
-/* --- choosing ------------------------------------------------------------------------------- */
+/* --- selection ------------------------------------------------------------------------------- */
 
 static bool is_opaque(const idm_posterior *p, size_t quantity)
 {
@@ -52,7 +52,8 @@ static bool is_selected(const idm_plot_quantities *shown, size_t quantity)
   return false;
 }
 
-/* Whether somebody means this quantity: by its name, as it is spoken of, or by its series. */
+/* Returns true if `name` selects this quantity: by its name, by its displayed name, or by the name
+ * of its series. */
 static bool is_named_by(const idm_posterior *p, size_t quantity, const char *name)
 {
   char display_name[256], title[256];
@@ -101,7 +102,7 @@ static void add_default(const idm_posterior *p, size_t most, bool people,
     if (shown->count < most) add(p, i, shown);
   }
   if (there > shown->count)
-    idm_notes_add(opt_notes, "%zu of %zu quantities are drawn; --quantity names others",
+    idm_notes_add(opt_notes, "%zu of %zu quantities are drawn; select others with --quantity",
                   shown->count, there);
 }
 
@@ -113,9 +114,8 @@ static bool ends_in(const char *name, const char *ending)
   return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* Of populations and groups by what they are: sds are positive, correlations lie between -1 and 1,
- * shares of variance between 0 and 1.
- */
+/* Support of a quantity of a population or of groups, by its kind: sds are positive, correlations
+ * are between -1 and 1, shares of variance between 0 and 1. */
 static idm_density_support span_of_population(const idm_posterior *p, size_t quantity)
 {
   const size_t s = idm_posterior_series(p, quantity);
@@ -127,7 +127,7 @@ static idm_density_support span_of_population(const idm_posterior *p, size_t qua
                                           : (idm_density_support){-INFINITY, INFINITY};
 }
 
-/* Whether the run's quantities are those of the problem's free numbers. */
+/* Returns true if the run's quantities are those of the problem's free numbers. */
 static bool are_of(const idm_posterior *p, const idm_parameters *parameters)
 {
   const idm_labels *names = idm_parameters_quantities(parameters);
@@ -158,7 +158,7 @@ static idm_status open_parameters(const idm_plot_subject *subject, idm_parameter
   *ret_parameters = NULL;
   if (!subject->problem) return IDM_OK;
   const idm_status status = idm_parameters_create(subject->problem, ret_parameters, opt_error);
-  if (status == IDM_INPUT) return IDM_OK; /* nothing of the problem is free: a run of dynamics */
+  if (status == IDM_INPUT) return IDM_OK; /* no number of the problem is free: a run of dynamics */
   if (status == IDM_OK && !are_of(subject->posterior, *ret_parameters)) {
     idm_parameters_destroy(*ret_parameters);
     *ret_parameters = NULL;
@@ -182,8 +182,8 @@ static idm_status find_supports(const idm_plot_subject *subject, idm_plot_quanti
 
 /* --- the truth ------------------------------------------------------------------------------ */
 
-/* "QUANTITY=VALUE", of what is shown; names may hold signs of their own, so that the last counts.
- */
+/* Read "QUANTITY=VALUE" for a quantity that is drawn. Names may contain '=', so the last one
+ * separates. */
 static idm_status take_truth(const idm_posterior *p, const char *text, idm_plot_quantities *shown,
                              idm_error *opt_error)
 {
@@ -242,7 +242,7 @@ void idm_plot_quantities_clear(idm_plot_quantities *shown)
 
 enum { prior_draws = 20000 };
 
-/* Of everything that is free, as the posterior keeps its own. */
+/* Draw all free numbers from their priors, in the layout of the posterior's own prior draws. */
 static idm_status draw_priors(const idm_parameters *parameters, uint64_t seed,
                               idm_plot_quantities *shown, idm_error *opt_error)
 {
@@ -279,7 +279,7 @@ idm_status idm_plot_quantities_priors(const idm_plot_subject *subject, idm_plot_
     shown->one[k].prior = p->prior + shown->one[k].quantity * p->prior_draws;
     shown->one[k].priors = p->prior_draws;
   }
-  /* Programs that find a point or a set have no prior. */
+  /* Programs that compute a point or a set have no prior. */
   if (p->prior_draws || (p->finding && p->answer != IDM_POSTERIOR)) return IDM_OK;
   idm_status status = open_parameters(subject, &parameters, opt_error);
   if (status == IDM_OK && parameters && idm_parameters_proper(parameters))
@@ -315,7 +315,7 @@ idm_status idm_plot_range(const double *draw, size_t count, double bandwidth,
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* How many from `first` on are drawn together. */
+/* Number of quantities from `first` on that are drawn together. */
 static size_t joined_count(const idm_quantity_plot *kind, const idm_posterior *p,
                            const idm_plot_quantities *shown, size_t first)
 {
@@ -348,9 +348,9 @@ idm_status idm_quantity_plot_make(const idm_quantity_plot *kind, const idm_plot_
 
 /* === curve ================================================================================== */
 
-/* The density of a quantity along its axis: see the header. */
+/* Density of a quantity along its axis. */
 
-/* Draws that span less than this ratio are as easily read off an even axis. */
+/* Draws that span less than this ratio are drawn on a linear axis. */
 static const double tail_factor = 30;
 
 double idm_curve_natural(const idm_curve *curve, double along)
@@ -382,7 +382,7 @@ static double mean_of(const double *draw, size_t count)
   return n > 0 ? sum / n : NAN;
 }
 
-/* The grid, and what is over it. */
+/* Set the grid, and the density on it. */
 static void fill(idm_curve *c)
 {
   const double step = (c->range.high - c->range.low) / (double)(c->points - 1);
@@ -453,7 +453,7 @@ void idm_curve_clear(idm_curve *curve)
 
 /* === replicated ============================================================================= */
 
-/* Quantities of a study that a plot shows: see the header. */
+/* Quantities of a study in a plot. */
 
 enum { max_panels = 12 };
 
@@ -492,8 +492,8 @@ idm_status idm_study_quantities_select(const idm_calibration *calibration,
   for (size_t i = 0; i < all && i < max_panels && !settings->quantities; i++)
     ret_quantities->quantity[ret_quantities->count++] = i;
   if (status == IDM_OK && !settings->quantities && all > max_panels)
-    idm_notes_add(notes, "%d of %zu quantities are drawn; --quantity names others", max_panels,
-                  all);
+    idm_notes_add(notes, "%d of %zu quantities are drawn; select others with --quantity",
+                  max_panels, all);
   if (status != IDM_OK) idm_study_quantities_clear(ret_quantities);
   return status;
 }
@@ -540,7 +540,7 @@ bool idm_study_covers(const idm_calibration *calibration, size_t replication, si
 
 /* === decisions ============================================================================== */
 
-/* Decisions beside what was predicted of them: see the header. */
+/* Decisions of a log and their predicted probabilities. */
 
 void idm_decisions_close(idm_decisions *decisions)
 {
@@ -575,7 +575,7 @@ static idm_status predict_by_point(const idm_problem *problem, const idm_data *d
   return status;
 }
 
-/* An explanation takes everybody's own draws; its trials are what is wanted of it. */
+/* An explanation uses every person's own draws; only its trials are returned. */
 static idm_status predict_people(const idm_plot_subject *subject, idm_trials **ret_trials,
                                  idm_error *opt_error)
 {
@@ -616,8 +616,9 @@ static idm_status make_room(const idm_data *data, idm_decisions *d, idm_error *o
   d->actions = data->sizes.actions;
   for (size_t row = 0; row < data->rows; row++) d->count += is_decision(data, row);
   if (!d->count)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the log has no decision: no recorded action of which more than one was open");
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "the log has no decision: no row has a recorded action and more than one available action");
   d->taken = idm_new(d->count, sizeof *d->taken);
   d->probability = idm_new(idm_times(d->count, d->actions), sizeof *d->probability);
   d->open = idm_new(idm_times(d->count, d->actions), sizeof *d->open);
@@ -638,7 +639,8 @@ static void decisions_fill(const idm_data *data, const idm_trials *trials, idm_d
   }
 }
 
-/* Of somebody whom the run does not know, say. */
+/* Add a remark on decisions without a prediction, such as those of a person who is not in the run.
+ */
 static void note_unknown(const idm_decisions *d, idm_notes *notes)
 {
   size_t unknown = 0;
@@ -659,8 +661,8 @@ idm_status idm_decisions_open(const idm_plot_subject *subject, idm_decisions *de
   if (status == IDM_OK) decisions_fill(subject->data, trials ? trials : own, decisions);
   if (status == IDM_OK) note_unknown(decisions, notes);
   if (status == IDM_OK && subject->fitted)
-    idm_notes_add(notes, "these are the decisions that the run was fitted to: of others it may "
-                         "predict less well");
+    idm_notes_add(notes, "the run was fitted to these decisions: predictions of other decisions "
+                         "may be less accurate");
   idm_trials_destroy(own);
   if (status != IDM_OK) idm_decisions_close(decisions);
   return status;

@@ -1,10 +1,10 @@
-/* Colours and faces of figures, for pages in the light and in the dark. */
+/* Style of figures: colours and fonts, for light and dark pages. */
 #include "base/door.h"
 #include "idm/figure.h"
 #include "report/markup.h"
 
-/* By their place in the palette, the quiet one last: Okabe and Ito's (2008) without yellow, which a
- * white page swallows; on a dark page the same hues, lighter. */
+/* Palette in the order of colours, the neutral one last: Okabe and Ito (2008) without yellow, which
+ * has too little contrast on a white page; on a dark page the same hues, lighter. */
 static const char *const light[] = {"#0072b2", "#d55e00", "#009e73", "#b8558c",
                                     "#c98600", "#3a9bdc", "#3d3d3d", "#8a8a8a"};
 static const char *const dark[] = {"#5cb3ee", "#ff8f47", "#3fcfa5", "#e79ac2",

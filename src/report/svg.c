@@ -1,6 +1,6 @@
-/* A figure as SVG: where everything goes, then panel by panel.
+/* Draws a figure as SVG: the layout, then panel by panel.
  *
- * Contents: ends of axes · the layout · legend · axes · panels · the whole */
+ * Contents: ends of axes · layout · legend · axes · panels · whole figure */
 #include <math.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "report/canvas.h"
 #include "report/markup.h"
 
-/* Sizes of words and of the spaces between them, in pixels. */
+/* Sizes of texts and of the spaces between them, in pixels. */
 static const double small = 10;   /* ticks, titles of axes, legend */
 static const double large = 12;   /* the figure's title */
 static const double edge = 6;     /* around the figure */
-static const double between = 14; /* panels */
-static const double line = 14;    /* of words */
-static const double row = 17;     /* of categories */
+static const double between = 14; /* between panels */
+static const double line = 14;    /* height of a line of text */
+static const double row = 17;     /* height of a category */
 static const double min_panel = 150;
-static const double min_name = 48; /* of a category below a panel */
+static const double min_name = 48; /* smallest width of the name of a category below a panel */
 static const double max_simplex = 380;
 
 /* --- ends of axes --------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static void include_number(double number, bool logarithmic, double *low, double 
   *high = fmax(*high, number);
 }
 
-/* Columns whose numbers are along an axis. */
+/* Returns true if the numbers of a column are along an axis. */
 static bool is_along(const idm_mark *mark, size_t column, bool x)
 {
   const bool interval = column >= IDM_FIGURE_LOW && column <= IDM_FIGURE_INNER_HIGH;
@@ -60,28 +60,28 @@ static idm_scale_of_axis ends_of(const idm_panel *panel, const idm_figure_axis *
   double low = given[0] ? axis->low : scale.low, high = given[1] ? axis->high : scale.high;
   if (!(low < high) || !(given[0] && given[1]))
     idm_scale_ends(axis->logarithmic, bars ? 0 : 0.04, &low, &high);
-  /* Bars stand on one end of their axis and stay away from the other. */
+  /* Bars begin at one end of their axis and do not reach the other. */
   if (bars && !x && !given[1] && !axis->logarithmic) high += 0.04 * (high - low);
   scale.low = given[0] && axis->low < high ? axis->low : low;
   scale.high = given[1] && axis->high > scale.low ? axis->high : high;
   return scale;
 }
 
-/* --- the layout ----------------------------------------------------------------------------- */
+/* --- layout ---------------------------------------------------------------------------------- */
 
 typedef struct layout {
   const idm_figure *figure;
   const idm_figure_options *options;
-  size_t grid; /* panels in it; strips are behind them */
+  size_t grid; /* panels in the grid; strips come after them */
   size_t columns;
   size_t rows;
-  double side;          /* left of all: titles of upright axes, where a row has one for all */
-  double own;           /* titles of upright axes, where each panel has its own */
-  double left;          /* of a frame within its cell: room for ticks, and titles of its own */
-  double cell;          /* width of one */
-  double head;          /* above the first row of panels */
+  double side;          /* margin at the left: titles of y axes, if a row has a common one */
+  double own;           /* room for titles of y axes, if each panel has its own */
+  double left;          /* of a frame within its cell: room for ticks and for its own title */
+  double cell;          /* width of a cell */
+  double head;          /* height above the first row of panels */
   double *top;          /* [row] */
-  double *frame_height; /* [row]: of the frames in it */
+  double *frame_height; /* [row]: height of its frames */
   double height;
   idm_canvas *canvas; /* [panel] */
 } layout;
@@ -97,7 +97,8 @@ static double panel_height(const idm_panel *panel, double width)
   return fmin(fmax(0.62 * width, 90), 290);
 }
 
-/* Whether the panel before, or below, has the same title along an axis: it stands once. */
+/* Returns true if the panel below (x) or to the left (y) has the same title of its axis, which is
+ * then drawn once. */
 static bool is_shared(const layout *l, size_t p, bool x)
 {
   const idm_figure *figure = l->figure;
@@ -108,7 +109,7 @@ static bool is_shared(const layout *l, size_t p, bool x)
          a->corner.count == b->corner.count;
 }
 
-/* Whether every row has one title for its upright axes, at its left. */
+/* Returns true if every row has a common title of its y axes, at its left. */
 static bool has_common_title(const layout *l)
 {
   for (size_t p = 0; p < l->grid; p++)
@@ -116,7 +117,7 @@ static bool has_common_title(const layout *l)
   return true;
 }
 
-/* Room to the left of the frames: the widest tick. */
+/* Room to the left of a frame: the width of its widest tick. */
 static double tick_width(const idm_canvas *c, double cell)
 {
   const idm_figure_axis *axis = &c->panel->y;
@@ -174,12 +175,12 @@ static void place_panels(layout *l)
     c->x.to = c->left + c->width;
     c->y.from = c->top + c->height;
     c->y.to = c->top;
-    /* Categories are read from the top. */
+    /* Categories are listed from the top. */
     if (c->panel->y.category.count) c->y.from = c->top, c->y.to = c->top + c->height;
   }
 }
 
-/* A strip takes a part of the panel that it belongs to, and its axis. */
+/* A strip takes a part of its parent panel, and shares an axis with it. */
 static void place_strip(idm_canvas *parent_panel, idm_canvas *strip)
 {
   static const double part = 0.2, gap = 5;
@@ -201,7 +202,7 @@ static void place_strip(idm_canvas *parent_panel, idm_canvas *strip)
   parent_panel->y.to = parent_panel->top;
 }
 
-/* Those above first, so that those at the right are as high as what is left. */
+/* Strips above panels are placed first, so that those at the right have the remaining height. */
 static void place_strips(layout *l)
 {
   for (int place = IDM_PANEL_ABOVE; place <= IDM_PANEL_RIGHT; place++)
@@ -226,7 +227,7 @@ static void place_strips(layout *l)
   }
 }
 
-/* Ticks as close as their words let them be. */
+/* Place ticks as densely as their texts allow. */
 static void tick(idm_canvas *c, double width)
 {
   double widest = 0;
@@ -244,7 +245,7 @@ static void tick(idm_canvas *c, double width)
 
 /* --- legend --------------------------------------------------------------------------------- */
 
-/* Whether a mark before this one has its name and colour. */
+/* Returns true if an earlier mark has the same name and colour. */
 static bool is_repeated_mark(const idm_figure *figure, size_t panel, size_t mark)
 {
   const idm_mark *of = figure->panel[panel]->mark[mark];
@@ -256,7 +257,7 @@ static bool is_repeated_mark(const idm_figure *figure, size_t panel, size_t mark
   return false;
 }
 
-/* The legend's last line; drawn where `opt_to` is given. */
+/* Lower end of the legend; the legend is drawn if `opt_to` is given. */
 static double legend(const idm_figure *figure, double width, double top, idm_markup *opt_to)
 {
   double x = edge, y = top;
@@ -307,7 +308,7 @@ static void add_grid(idm_markup *m, double x0, double y0, double x1, double y1)
   idm_markup_add(m, "/>");
 }
 
-/* Words around x that stay within the figure. */
+/* Centre of a text near x such that the text stays within the figure. */
 static double clamp_text(double x, const char *words, double width)
 {
   const double half = 0.5 * small * idm_text_width(words);
@@ -322,7 +323,7 @@ static void draw_x_axis(const idm_canvas *c, double width, bool titled)
     add_grid(c->to, x, c->top, x, foot);
     add_text(c->to, "soft", "middle", clamp_text(x, c->x.text[i], width), foot + 12, c->x.text[i]);
   }
-  /* Of very many categories every so many-th is named. */
+  /* If there are very many categories, only every n-th has a name. */
   const size_t count = c->panel->x.category.count;
   const size_t every = count <= 12 ? 1 : 1 + (size_t)(min_name * (double)count / c->width);
   for (size_t i = 0; i < count; i += every) {
@@ -339,7 +340,7 @@ static void draw_x_axis(const idm_canvas *c, double width, bool titled)
   }
 }
 
-/* The title stands so far left of the frame; 0: it has none. */
+/* `title` is the distance of the title to the left of the frame; 0: no title. */
 static void draw_y_axis(const idm_canvas *c, double room, double title)
 {
   const size_t count = c->panel->y.category.count;
@@ -348,7 +349,7 @@ static void draw_y_axis(const idm_canvas *c, double room, double title)
     add_grid(c->to, c->left, y, c->left + c->width, y);
     add_text(c->to, "soft", "end", c->left - 5, y + 3.5, c->y.text[i]);
   }
-  /* Of very many categories every so many-th is named. */
+  /* If there are very many categories, only every n-th has a name. */
   const size_t every = count <= 60 ? 1 : 1 + count * 11 / (size_t)fmax(c->height, 1);
   for (size_t i = 0; i < count; i += every) {
     char buffer[64];
@@ -391,7 +392,7 @@ static void draw_simplex(const idm_canvas *c)
              idm_text_fit(c->panel->corner.name[i], c->width / 2.2 / small, buffer, sizeof buffer));
 }
 
-/* What whoever reads the drawing needs to get numbers back from places. */
+/* Append the scale as an attribute, from which scripts compute numbers from positions. */
 static void add_scale(idm_markup *m, const char *name, const idm_scale_of_axis *scale)
 {
   idm_markup_add(m, " data-%s=\"%.17g %.17g %.17g %.17g %s\"", name, scale->low, scale->high,
@@ -441,9 +442,9 @@ static void draw_panel(const layout *l, size_t p)
   idm_markup_add(c->to, "</g>\n");
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- whole figure ---------------------------------------------------------------------------- */
 
-/* Room left of the frames, were they so wide. */
+/* Room to the left of the frames, for frames of that width. */
 static double margin_at_width(const layout *l, double width)
 {
   double room = 0;
@@ -469,7 +470,7 @@ static void compute_layout(layout *l, idm_markup *to)
     c->x = ends_of(c->panel, &c->panel->x, true);
     c->y = ends_of(c->panel, &c->panel->y, false);
   }
-  /* How wide frames are hangs on the words of their ticks, and these on how wide they are. */
+  /* The width of frames depends on the texts of their ticks, which depend on the width: iterate. */
   l->left = margin_at_width(l, 0.8 * l->cell);
   l->left = margin_at_width(l, l->cell - l->left - 8);
   l->left = fmax(l->left, margin_at_width(l, l->cell - l->left - 8));
@@ -520,7 +521,7 @@ static idm_status begin(const layout *l, idm_markup *m, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Strips stand behind the panels of the grid, and belong to one of them. */
+/* IDM_USAGE unless strips come after the panels of the grid, and each belongs to one of these. */
 static idm_status check_strips(const idm_figure *figure, idm_error *opt_error)
 {
   bool begun = false;
@@ -531,7 +532,7 @@ static idm_status check_strips(const idm_figure *figure, idm_error *opt_error)
         (strip &&
          (panel->parent_panel >= p || figure->panel[panel->parent_panel]->place != IDM_PANEL_GRID)))
       return idm_fail(opt_error, IDM_USAGE,
-                      "a strip stands behind all panels of the grid, and belongs to one of them");
+                      "a strip comes after all panels of the grid, and belongs to one of them");
     begun = strip;
   }
   return IDM_OK;
@@ -553,7 +554,7 @@ idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_options *op
   l.columns = figure->columns < fitting ? figure->columns : fitting;
   while (l.grid < figure->panels && figure->panel[l.grid]->place == IDM_PANEL_GRID) l.grid++;
   l.rows = (l.grid + l.columns - 1) / l.columns;
-  /* Rows as long as each other, as far as can be. */
+  /* Rows of equal length, as far as possible. */
   l.columns = l.rows ? (l.grid + l.rows - 1) / l.rows : 1;
   l.top = idm_new(2 * l.rows, sizeof *l.top);
   l.canvas = idm_new(figure->panels, sizeof *l.canvas);

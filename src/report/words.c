@@ -1,4 +1,4 @@
-/* Sentences and titles of a report.
+/* Writes the sentences and titles of a report.
  *
  * Contents: titles · words · methods */
 #include <math.h>
@@ -16,14 +16,14 @@
 
 /* === titles ================================================================================= */
 
-/* What quantities are called: see the header. */
+/* Displayed names of quantities. */
 
-/* How names of populations and groups end in files, and what is said. */
+/* Suffixes of names of populations and groups in files, and their displayed forms. */
 static const struct {
   const char *suffix;
   const char *before;
   const char *behind;
-  const char *alone; /* of one of a series, before its label */
+  const char *alone; /* before an item of a series and its label */
 } suffixes[] = {{"_mean", "mean of ", "", ""},
                 {"_sd", "sd of ", "", ""},
                 {"_within", "sd of ", " within groups", "sd of "},
@@ -33,7 +33,8 @@ static const struct {
                 {"_coefficient", "coefficients of ", "", ""}};
 enum { SUFFIX_COUNT = sizeof suffixes / sizeof *suffixes };
 
-/* The ending of a name, or ENDINGS; what is before it is spoken into base. */
+/* Index of the suffix of a name, or SUFFIX_COUNT; the displayed name of the text before it is
+ * written to base. */
 static size_t split_suffix(const char *name, char *base, size_t size)
 {
   char part[256];
@@ -100,9 +101,9 @@ const char *idm_title_quantity(const idm_posterior *p, size_t quantity, char *bu
 
 /* === words ================================================================================== */
 
-/* What a report says in sentences: see the header. */
+/* Sentences of a report. */
 
-/* Quantities that a sentence names; more of them are in the table. */
+/* Largest number of quantities in a sentence; the others are in the table. */
 enum { max_named = 4 };
 
 /* 12345 as 12,345. */
@@ -123,13 +124,14 @@ static void idm_text_count(idm_markup *to, size_t count, const char *noun, const
   idm_markup_add(to, " %s", count == 1 ? noun : nouns);
 }
 
-/* What stands between item i of `count` and the one before. */
+/* Separator between item i of `count` and the one before. */
 static const char *joint(size_t i, size_t count)
 {
   return i == 0 ? "" : i + 1 < count ? ", " : " and ";
 }
 
-/* Decisions of a log: recorded actions of which more than one was open, as summary.json counts. */
+/* Number of decisions of a log: rows with a recorded action and more than one available action, as
+ * in summary.json. */
 static size_t idm_words_decisions(const idm_data *data)
 {
   size_t decisions = 0;
@@ -144,7 +146,7 @@ static const char *name_of(const idm_problem *problem)
   return problem->setting->name[0] ? problem->setting->name : "the problem";
 }
 
-/* Quantities that stand by themselves: the population's, or all. */
+/* Returns true for a summarised quantity outside series: one of the population, or any. */
 static bool is_summarised(const idm_posterior *p, size_t i)
 {
   return p->summarised[i] && idm_posterior_series(p, i) == p->series_count;
@@ -176,7 +178,7 @@ static void add_evidence(const idm_plot_subject *subject, idm_markup *to)
                  idm_agent_planner(&subject->problem->agent)->name);
 }
 
-/* Series along an axis, by their names: "log alpha and 1/beta". */
+/* Append the names of the series along an axis: "log alpha and 1/beta". */
 static void add_series(const idm_posterior *p, const char *axis, idm_markup *to)
 {
   size_t count = 0, named = 0;
@@ -225,8 +227,8 @@ void idm_text_question(const idm_plot_subject *subject, idm_markup *to)
 
 /* --- groups and people ---------------------------------------------------------------------- */
 
-/* The clearest difference of a series, and how many of them are clear: 0 is outside of the middle
- * 95 % of their draws. */
+/* Find the clearest difference of a series, and count those that are clear: 0 is outside the
+ * central 95 % of their draws. */
 static void count_clear(const idm_posterior *p, const idm_assessment *a, const idm_series *s,
                         double *work, size_t *ret_clear, size_t *ret_clearest)
 {
@@ -235,7 +237,7 @@ static void count_clear(const idm_posterior *p, const idm_assessment *a, const i
   *ret_clear = *ret_clearest = 0;
   for (size_t i = 0; i < count; i++) {
     const idm_diagnosis *d = &a->diagnosis[s->first + i];
-    if (isnan(d->q05)) continue; /* no interval, so that nothing is clear */
+    if (isnan(d->q05)) continue; /* no interval, so that the difference is not clear */
     memcpy(work, p->value + (s->first + i) * all, all * sizeof *work);
     *ret_clear += idm_quantile(work, all, 0.025) > 0 || idm_quantile(work, all, 0.975) < 0;
     if (!(fabs(d->mean) > best * d->sd)) continue;
@@ -279,15 +281,15 @@ static void add_contrasts(const idm_plot_subject *subject, idm_markup *to)
     }
   const idm_assessment *a = subject->assessment;
   if (!a->trusted)
-    idm_markup_add(to, "; the verdict does not trust all of them");
+    idm_markup_add(to, "; not all of them are trusted");
   else if (idm_checks_left_out(&a->checks))
     idm_markup_add(to, "; checks of the groups were left out");
   to->failed = to->failed || !work;
   free(work);
 }
 
-/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..."; the range of
- * all means where there are fewer than 20 people. */
+/* "Nine in ten of 1,000 people have a log alpha between ... and a 1/beta between ..."; with fewer
+ * than 20 people, the range of all means. */
 static void add_people(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_posterior *p = subject->posterior;
@@ -359,7 +361,7 @@ void idm_text_result(const idm_plot_subject *subject, idm_markup *to)
 
 /* === methods ================================================================================ */
 
-/* A paragraph for the methods of a paper: see the header.
+/* Paragraph for the methods of a paper.
  *
  * Contents: data and model - priors - hierarchy - inference */
 
@@ -380,7 +382,7 @@ static size_t labels_of(const idm_posterior *p, const char *axis)
 
 /* --- data and model ------------------------------------------------------------------------- */
 
-/* Rows with one open action are history, not decisions. */
+/* Rows with one available action are history, not decisions. */
 static size_t single_option_rows(const idm_data *data)
 {
   size_t rows = 0;
@@ -462,7 +464,7 @@ static bool is_free(const idm_block *block)
   return block->role == IDM_DESCRIPTIVE;
 }
 
-/* Programs and moments have no prior; preferences do. */
+/* Answers by programs and moments have no prior; those by preferences have one. */
 static bool has_priors(const idm_posterior *p)
 {
   return !(p->finding && p->answer != IDM_POSTERIOR);
@@ -488,7 +490,7 @@ static void add_priors(const idm_plot_subject *subject, idm_markup *to)
 
 /* --- hierarchy ------------------------------------------------------------------------------ */
 
-/* "log alpha: coefficients normal(0, 0.75), sd half-normal(0.75)", as people/design.c has them. */
+/* "log alpha: coefficients normal(0, 0.75), sd half-normal(0.75)", as in people/design.c. */
 static void add_scales(const idm_theta *theta, idm_markup *to)
 {
   for (size_t i = 0; i < theta->blocks; i++) {
@@ -505,7 +507,7 @@ static void add_scales(const idm_theta *theta, idm_markup *to)
   }
 }
 
-/* The request's formulas, which stand one per line. */
+/* Append the request's formulas, which are separated by line ends. */
 static void add_formulas(const char *model, idm_markup *to)
 {
   for (size_t length; *model; model += length + (model[length] == '\n')) {

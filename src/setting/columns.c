@@ -1,4 +1,4 @@
-/* Columns of a log: codes, predicates and derived columns.
+/* Columns of a log: codes of labels, the table of columns, predicates, derived columns and rules.
  *
  * Contents: codes · column · predicate · derive */
 #include <math.h>
@@ -16,7 +16,7 @@
 
 /* === codes ================================================================================== */
 
-/* Codes: texts and numbers that stand for labels in the cells of a log. */
+/* Codes: texts and numbers that are used for labels in the cells of a log. */
 
 void idm_codes_destroy(idm_codes *codes)
 {
@@ -38,7 +38,8 @@ idm_status idm_codes_create(idm_codes *codes, size_t count, idm_error *opt_error
   return IDM_OK;
 }
 
-/* Part number `part` of a label; NULL where it has not as many. */
+/* Part number `part` of a label of `parts` parts joined by '/'; NULL where it has another number of
+ * parts. */
 static const char *part_of(const char *label, size_t parts, size_t part, size_t *ret_length)
 {
   const char *found = NULL;
@@ -74,10 +75,10 @@ idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
     size_t length = 0;
     const char *text = part_of(labels->name[i], parts, part, &length);
     if (!text)
-      status = idm_fail(opt_error, IDM_INPUT,
-                        "the label '%.60s' is not joined from %zu parts by '/', so that codes by "
-                        "column have no meaning",
-                        labels->name[i], parts);
+      status = idm_fail(
+          opt_error, IDM_INPUT,
+          "the label '%.60s' does not have %zu parts joined by '/', which codes by column need",
+          labels->name[i], parts);
     else if (!is_listed(&levels, count, text, length))
       status = idm_labels_set(&levels, count++, text, length, opt_error);
   }
@@ -92,7 +93,7 @@ idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
 
 /* === column ================================================================================= */
 
-/* The table of a log's columns. */
+/* The table of columns. */
 
 static const idm_column_info column_table[] = {
 #define COLUMN_ROW(id, ...) [id] = {__VA_ARGS__},
@@ -115,11 +116,11 @@ bool idm_column_applies(idm_column column, const idm_setting *setting)
 
 /* Predicates over a column of a log. */
 
-/* In the order of idm_comparison: those of two characters before those that begin them. */
+/* In the order of idm_comparison; operators of two characters precede their prefixes. */
 static const char *const operators[] = {"=", "!=", "<=", ">=", "<", ">"};
 enum { operator_count = sizeof operators / sizeof operators[0] };
 
-/* A stretch of a text. */
+/* A substring. */
 typedef struct span {
   const char *text;
   size_t length;
@@ -137,7 +138,7 @@ static span trim(span s)
   return s;
 }
 
-/* Whether a text begins with an operator, and which. */
+/* Whether a text begins with an operator, and with which. */
 static bool operator_at(const char *text, idm_comparison *ret_comparison)
 {
   size_t i = 0;
@@ -155,7 +156,8 @@ static bool is_name(const idm_labels *columns, span name)
   return false;
 }
 
-/* Where a text divides: its operator, or NULL. */
+/* The operator of a predicate, or NULL. With a list of columns, the first operator that follows a
+ * column name, else the first operator. */
 static const char *find_operator(const char *text, const idm_labels *opt_columns,
                                  idm_comparison *ret_comparison)
 {
@@ -192,7 +194,7 @@ idm_status idm_predicate_parse(const char *text, const idm_labels *opt_columns,
   const bool is_ordering = comparison != IDM_EQUAL && comparison != IDM_UNEQUAL;
   if (is_ordering && !value.length)
     return idm_fail(opt_error, IDM_USAGE,
-                    "'%.80s' compares with nothing; expected a value behind '%s'", text,
+                    "'%.80s' has no value to compare with; expected one after '%s'", text,
                     operators[comparison]);
   *ret_predicate = (idm_predicate){.column = idm_text_copy(column.text, column.length),
                                    .comparison = comparison,
@@ -215,7 +217,7 @@ static idm_predicate_result compare(idm_comparison comparison, int sign)
   return satisfied[comparison] ? IDM_PREDICATE_TRUE : IDM_PREDICATE_FALSE;
 }
 
-/* Byte by byte; the shorter of two that begin alike is less. */
+/* Byte by byte; a proper prefix is less. */
 static int compare_texts(span a, span b)
 {
   const int prefix_order = memcmp(a.text, b.text, a.length < b.length ? a.length : b.length);

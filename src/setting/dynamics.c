@@ -1,4 +1,4 @@
-/* Dynamics, and families of environments.
+/* Dynamics of an environment, models derived from them by a rule, and families of environments.
  *
  * Contents: dynamics · environment */
 #include <math.h>
@@ -14,9 +14,9 @@
 
 /* === dynamics =============================================================================== */
 
-/* Dynamics of an environment, and the models of an agent that follow from them. */
+/* Dynamics of an environment, and the models of an agent that are derived from them. */
 
-/* A perturbation makes at most 3^6 models; probabilities that it moves stay inside these. */
+/* A perturbation gives at most 3^6 models; perturbed probabilities are kept within these bounds. */
 enum { max_digits = 6 };
 static const double min_probability = 0.001;
 static const double max_probability = 0.999;
@@ -74,10 +74,10 @@ static idm_status check_known(const idm_setting *setting, idm_error *opt_error)
   if (setting->transition && setting->emission) return IDM_OK;
   if (setting->moves)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the transition is given row by row, by what may follow; expected matrices");
+                    "the transitions are given as sparse rows; expected matrices");
   return idm_fail(opt_error, IDM_INPUT,
-                  "the problem has no %s of its own; expected it beside the models: "
-                  "%s: {\"*\": uniform} leaves everything possible",
+                  "the problem has no %s matrix of the environment; expected one in addition to "
+                  "the models: %s: {\"*\": uniform} makes every outcome possible",
                   missing, missing);
 }
 
@@ -100,9 +100,9 @@ idm_status idm_problem_dynamics(const idm_problem *problem, idm_dynamics **ret_d
 
 /* --- models --------------------------------------------------------------------------------- */
 
-/* The two kinds of matrices of model m. */
+/* Transition and observation matrices of model m and of the environment. */
 typedef struct model {
-  double *matrices[2]; /* transition, emission */
+  double *matrices[2]; /* transition, observation */
   const double *environment[2];
   size_t columns[2];
 } model;
@@ -134,7 +134,8 @@ bool idm_problem_models_derived(const idm_problem *problem)
          memcmp(m.matrices[1], m.environment[1], emission_size(n) * sizeof(double)) == 0;
 }
 
-/* Blocks for `count` models of equal weight. */
+/* Resize the blocks to `count` models of equal weight. IDM_INPUT where entries of the matrices are
+ * free. */
 static idm_status resize_models(idm_problem *problem, size_t count, idm_error *opt_error)
 {
   idm_theta *theta = problem->theta;
@@ -148,8 +149,8 @@ static idm_status resize_models(idm_problem *problem, size_t count, idm_error *o
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
     if (theta->block[blocks[i].id].info->tied && theta->block[blocks[i].id].role == IDM_DESCRIPTIVE)
       return idm_fail(opt_error, IDM_INPUT,
-                      "entries of %s are free, and other dynamics would take their place; "
-                      "expected no `%s` under free",
+                      "entries of %s are free, and other dynamics would replace them; expected no "
+                      "`%s` under free",
                       theta->block[blocks[i].id].info->name, theta->block[blocks[i].id].info->name);
   theta->models = count;
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] && status == IDM_OK; i++)
@@ -159,15 +160,15 @@ static idm_status resize_models(idm_problem *problem, size_t count, idm_error *o
   return status;
 }
 
-/* Whether nothing follows what a row is of: a terminal action, or an action in a terminal state. */
+/* Whether nothing follows a row: a terminal action, or an action in a terminal state. */
 static bool is_idle(const idm_setting *setting, size_t row)
 {
   const size_t states = setting->states.count;
   return setting->terminal[row / states] || setting->terminal_state[row % states];
 }
 
-/* Rows move by -d, 0 or +d: the model's number in base 3 holds one digit for each row that moves by
- * itself, or one for each kind where all rows move together. */
+/* Number of digits of a model's number in base 3. A digit encodes a perturbation of -d, 0 or +d: of
+ * one row where rows are independent, else of all rows of one kind. */
 static size_t count_digits(const idm_model_rule *rule, const idm_setting *setting)
 {
   const size_t rows = setting->actions.count * setting->states.count;
@@ -186,8 +187,8 @@ double idm_model_rule_count(const idm_model_rule *rule, const idm_setting *setti
   return pow(3, (double)count_digits(rule, setting));
 }
 
-/* Move the most likely outcome (the first of equals) by `offset`; the others keep their
- * proportions. */
+/* Change the probability of the most likely outcome (the first of equals) by `offset`; the other
+ * outcomes keep their proportions. */
 static void perturb_row(double *row, size_t count, double offset)
 {
   size_t likeliest = 0;
@@ -206,7 +207,7 @@ static void perturb_row(double *row, size_t count, double offset)
   idm_normalise(row, count);
 }
 
-/* -1, 0 or +1: digit `place` of model m, the first digit slowest. */
+/* Digit `digit_index` of model m as -1, 0 or +1; the first digit varies slowest. */
 static int digit(size_t m, size_t digit_index, size_t digits)
 {
   for (size_t i = digit_index + 1; i < digits; i++) m /= 3;
@@ -219,7 +220,7 @@ static void perturb_model(const idm_problem *problem, size_t m, size_t digits)
   const idm_sizes n = problem->theta->sizes;
   const model target_model = model_of(problem, m);
   size_t digit_index = 0;
-  /* Observations are the slower digits. */
+  /* The digits of observations vary slowest. */
   for (int k = 1; k >= 0; k--) {
     const size_t columns = target_model.columns[k];
     if (!(rule->perturb[k] > 0)) continue;
@@ -234,7 +235,8 @@ static void perturb_model(const idm_problem *problem, size_t m, size_t digits)
   }
 }
 
-/* A share of every row spread evenly over what is possible in it. */
+/* Mix every row of a model with the uniform distribution over the outcomes that are possible in it.
+ */
 static void mix_uniform(const idm_problem *problem, size_t m)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -270,8 +272,8 @@ idm_status idm_problem_apply_rule(idm_problem *problem, const idm_model_rule *ru
   const size_t digits = count_digits(rule, problem->setting);
   if (digits > max_digits)
     return idm_fail(opt_error, IDM_INPUT,
-                    "%zu rows that move by themselves make 3^%zu = %.4g models; expected at most "
-                    "3^%d = %.0f",
+                    "%zu rows with independent perturbations give 3^%zu = %.4g models; expected at "
+                    "most 3^%d = %.0f",
                     digits, digits, pow(3, (double)digits), max_digits, pow(3, max_digits));
   problem->models = *rule;
   const size_t count = has_rule(rule) ? (size_t)idm_model_rule_count(rule, problem->setting) : 1;
@@ -296,9 +298,9 @@ idm_status idm_problem_set_dynamics(idm_problem *problem, const idm_dynamics *dy
   if (status != IDM_OK) return status;
   if (!idm_problem_models_derived(problem))
     return idm_fail(opt_error, IDM_INPUT,
-                    "the models of the problem are a list of their own, and would stay behind when "
-                    "the dynamics move; expected `models: {perturb: ...}`, `{uniform: ...}` or "
-                    "none, as in the file that `idm learn --models perturb` writes");
+                    "the models of the problem are an explicit list, which does not follow new "
+                    "dynamics; expected `models: {perturb: ...}`, `{uniform: ...}` or none, as in "
+                    "the file that `idm learn --models perturb` writes");
   memcpy(setting->start, dynamics->start, n.states * sizeof *setting->start);
   memcpy(setting->transition, dynamics->transition, transition_size(n) * sizeof(double));
   memcpy(setting->emission, dynamics->emission, emission_size(n) * sizeof(double));
@@ -328,9 +330,9 @@ idm_status idm_problem_set_models(idm_problem *problem, const idm_dynamics *cons
 
 /* === environment ============================================================================ */
 
-/* Families of environments that share spaces, agent and utility. */
+/* Families of environments with common spaces, agent and utility. */
 
-/* The names of a family, for a message. */
+/* Names of the environments, for a message. */
 static const char *list(const idm_problem *problem, char *buffer, size_t size)
 {
   size_t used = 0;
@@ -343,7 +345,7 @@ static const char *list(const idm_problem *problem, char *buffer, size_t size)
   return buffer;
 }
 
-/* Whether the agent's only model is the environment, by no rule. */
+/* Whether the agent's only model equals the environment. */
 static bool models_environment(const idm_problem *problem)
 {
   const idm_setting *setting = problem->setting;
@@ -360,7 +362,7 @@ static bool has_model_rule(const idm_model_rule *rule)
   return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
 }
 
-/* Exchange two pointers, given where they are. */
+/* Exchange two pointers, given their addresses. */
 static void swap(void *a, void *b)
 {
   void *temporary;
@@ -369,7 +371,8 @@ static void swap(void *a, void *b)
   memcpy(b, &temporary, sizeof temporary);
 }
 
-/* What environments differ in. Names stay where they are: others may hold on to them. */
+/* Exchange the dynamics of two settings. Labels stay in place, since others may have borrowed them.
+ */
 static void swap_dynamics(idm_setting *a, idm_setting *b)
 {
   swap(&a->transition, &b->transition);

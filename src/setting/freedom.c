@@ -1,4 +1,4 @@
-/* Free blocks of theta: ties and default priors.
+/* Free blocks of theta: tied entries, default priors and contrasts.
  *
  * Contents: tie · freedom */
 #include <math.h>
@@ -11,15 +11,15 @@
 
 /* === tie ==================================================================================== */
 
-/* Ties: entries of distributions by row that share one free number. */
+/* Ties: entries of rows of distributions that share one free number. */
 
-/* Numbers of a row. */
+/* Length of a row. */
 static size_t width_of(const idm_theta *theta, size_t id)
 {
   return idm_block_width(theta->block[id].info, theta->sizes, theta->models);
 }
 
-/* Entries of a coordinate in the row that begins at `row`. */
+/* Number of entries of a coordinate in the row that begins at `row`. */
 static size_t entries_of(const idm_block *block, size_t row, size_t width, int32_t coordinate)
 {
   size_t count = 0;
@@ -89,7 +89,7 @@ idm_status idm_tie_set_shares(idm_theta *theta, size_t id, int32_t *coordinate,
 
 /* === freedom ================================================================================ */
 
-/* Free blocks: their default priors. */
+/* Free blocks: default priors and fixed reference numbers. */
 
 static double range_of(const double *value, size_t count)
 {
@@ -114,11 +114,11 @@ double idm_variant_utility_range(const idm_theta *theta, size_t variant)
   return range_of(idm_theta_values(theta, IDM_UTILITY, variant), theta->block[IDM_UTILITY].size);
 }
 
-/* The default priors, in the coordinate of the scale, with S the spread of the descriptor (times
- * the range of the utility, where it is in its units). A decision maker whose alpha is a twentieth
- * of the range is close to the best action but not locked to it; 1/beta = 20/S is strong optimism.
- * Utilities in another unit give the same answer in that unit, but for signed-log, whose bend at 1
- * is a number of the file's own unit.
+/* Default priors, in the coordinate of the scale. S is the spread of the descriptor (times the
+ * range of the utility, where the block has its unit). An alpha of a twentieth of the range is
+ * close to the best action but not deterministic; 1/beta = 20/S is strong optimism. A change of the
+ * unit of the utilities changes the answer by that unit alone, except for signed-log, whose
+ * transition at 1 is in the unit of the file. See docs/method/inference.md, 2.
  *
  *                  identity          log                    inverse            signed-log
  *   real           normal 0, S       normal log(S/20), 2    normal 0, 20/S     normal 0, log(1+S)
@@ -128,7 +128,7 @@ double idm_variant_utility_range(const idm_theta *theta, size_t variant)
 typedef struct prior_spec {
   idm_prior_kind kind;
   double argument[2];
-  const char *argument_text; /* the arguments, with a %s for every S */
+  const char *argument_text; /* text of the arguments, with %s for S */
 } prior_spec;
 
 static prior_spec default_prior(const idm_block_info *info, idm_scale scale, double S)
@@ -151,7 +151,7 @@ static prior_spec default_prior(const idm_block_info *info, idm_scale scale, dou
                    IDM_PRIOR_NORMAL, {0, width}, is_signed_log ? "0, log(1 + %s)" : "0, %s"};
 }
 
-/* S of the table. */
+/* S of the table above. */
 static double spread_of(const idm_block_info *info, double range)
 {
   return info->spread * (info->in_utility ? range : 1);
@@ -240,7 +240,7 @@ size_t idm_theta_reference(const idm_theta *theta, size_t id)
   return 0;
 }
 
-/* Coordinates of their own, `count` of them, for the numbers that are not held. */
+/* Give the numbers that are not held fixed `count` coordinates, with names. */
 static idm_status
 number_coordinates(idm_theta *theta, const idm_setting *setting, size_t id, size_t count,
                    bool (*is_held)(const idm_theta *theta, size_t i, size_t reference),
@@ -248,7 +248,8 @@ number_coordinates(idm_theta *theta, const idm_setting *setting, size_t id, size
 {
   idm_block *block = &theta->block[id];
   if (!count)
-    return idm_fail(opt_error, IDM_INPUT, "%s cannot be free: there is nothing but the reference",
+    return idm_fail(opt_error, IDM_INPUT,
+                    "%s cannot be free: all its numbers belong to the reference",
                     block->info->name);
   idm_status status = idm_labels_create(&block->coordinate_name, count, opt_error);
   if (status != IDM_OK) return status;

@@ -1,4 +1,4 @@
-/* A problem: setting, parameter, agent and column roles together. */
+/* Create, check, bind and compare problems: setting, parameter, agent and columns. */
 #include "idm/problem.h"
 
 #include <math.h>
@@ -55,12 +55,12 @@ static const idm_key agent_keys[] = {
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_agent_options, evaluate),
      .words = evaluate_words,
-     .help = "policies off the lattice"},
+     .help = "evaluation of policies at beliefs off the lattice"},
     {.name = "surprise",
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_agent_options, surprise),
      .words = surprise_words,
-     .help = "what counts as one surprise"},
+     .help = "surprise of successor beliefs or of observations"},
     {.name = "recognition",
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_agent_options, recognition),
@@ -77,13 +77,13 @@ static const idm_key agent_keys[] = {
      .offset = offsetof(idm_agent_options, tolerance),
      .above = true,
      .most = INFINITY,
-     .help = "bound on the value to reach, relative to its size"},
+     .help = "tolerance of the value function, relative to its size"},
     {.name = "gap",
      .kind = IDM_KEY_NUMBER,
      .offset = offsetof(idm_agent_options, gap),
      .above = true,
      .most = INFINITY,
-     .help = "of point-based: between the bounds on the value at the start, absolute"},
+     .help = "point-based: absolute gap between the bounds on the value at the start"},
     {.name = "decision_capacity",
      .kind = IDM_KEY_NUMBER,
      .offset = offsetof(idm_agent_options, decision_capacity),
@@ -104,7 +104,7 @@ static const idm_key agent_keys[] = {
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_agent_options, discounting),
      .words = discounting_words,
-     .help = "what comes later counts by the discount, or by its delay"},
+     .help = "discounting by the discount, or by delay (naive or sophisticated)"},
     {.name = "asymmetry",
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_agent_options, asymmetry),
@@ -113,7 +113,7 @@ static const idm_key agent_keys[] = {
     {.name = "fictive",
      .kind = IDM_KEY_BOOL,
      .offset = offsetof(idm_agent_options, fictive),
-     .help = "td-learner: other actions are learnt of as if they had given the opposite"},
+     .help = "td-learner: also update the other actions, with the opposite reward"},
     {.name = "hidden",
      .kind = IDM_KEY_INT,
      .offset = offsetof(idm_agent_options, hidden),
@@ -138,9 +138,8 @@ static const idm_key agent_keys[] = {
      .kind = IDM_KEY_SEED,
      .offset = offsetof(idm_agent_options, seed),
      .affects_shape = true,
-     .help =
-         "networks: the stream that their numbers start from; planners that learn by acting: the "
-         "stream that they draw from"},
+     .help = "networks: random stream of the initial weights; planners that learn by acting: "
+             "random stream of their draws"},
     {.name = "budget",
      .kind = IDM_KEY_LONG,
      .offset = offsetof(idm_agent_options, budget),
@@ -154,12 +153,12 @@ static const idm_key agent_keys[] = {
      .least = 0.5,
      .above = true,
      .most = 1,
-     .help = "q-learning: the n-th step at a state and action is n to the minus this"},
+     .help = "q-learning: power p of the step size n^-p of the n-th update of a state and action"},
     {.name = "exploration",
      .kind = IDM_KEY_NUMBER,
      .offset = offsetof(idm_agent_options, exploration),
      .most = 1,
-     .help = "q-learning: share of actions that are drawn evenly while it learns"},
+     .help = "q-learning: share of actions that are drawn uniformly while it learns"},
     {.name = "nodes",
      .kind = IDM_KEY_INT,
      .offset = offsetof(idm_agent_options, nodes),
@@ -273,7 +272,7 @@ bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part
   return false;
 }
 
-/* The value of a column that an entry of the utility asks for. */
+/* Value of the data column that gives this entry of the utility. */
 static double required_value(const idm_utility_source *source, const idm_theta *theta,
                              size_t variant)
 {
@@ -289,7 +288,7 @@ idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta
   const idm_setting *setting = problem->setting;
   const size_t columns = problem->columns.utility.count;
   if (!idm_sizes_same(theta->sizes, idm_setting_sizes(setting)))
-    return idm_fail(opt_error, IDM_USAGE, "theta is of another problem");
+    return idm_fail(opt_error, IDM_USAGE, "the sizes of theta differ from those of the problem");
   const size_t variants = idm_theta_variants(theta);
   for (size_t i = 0; i < problem->utility_sources; i++) {
     const idm_utility_source *source = &problem->utility_source[i];
@@ -335,7 +334,7 @@ idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double 
     }
   }
   free(constant_utility);
-  /* Now that the utilities are known, so is what default priors scale with. */
+  /* The utilities are now known, and with them the scale of the default priors. */
   return status == IDM_OK ? idm_problem_reset_priors(problem, opt_error) : status;
 }
 
@@ -365,7 +364,7 @@ static bool same_numbers(const double *a, const double *b, size_t count, const c
                          difference *d)
 {
   if (!a != !b) {
-    idm_print(d->buffer, d->size, "%s is known to one side only", what);
+    idm_print(d->buffer, d->size, "only one of the problems has %s", what);
     return false;
   }
   for (size_t i = 0; a && i < count; i++)
@@ -464,7 +463,7 @@ static bool same_codes(const idm_codes *a, const idm_codes *b, const char *what,
   return true;
 }
 
-/* Derived columns and rules. */
+/* Compare derived columns and rules. */
 static bool same_derivations(const idm_columns *a, const idm_columns *b, difference *d)
 {
   bool same = a->derived_count == b->derived_count;

@@ -1,4 +1,4 @@
-/* Settings: spaces, start, and transitions row by row.
+/* Settings: sparse transitions, labels, dynamics, start, and ends of episodes.
  *
  * Contents: moves · setting */
 #include <math.h>
@@ -12,7 +12,7 @@
 
 /* === moves ================================================================================== */
 
-/* Transitions of observed states, row by row. */
+/* Sparse transitions of observed states. */
 
 idm_status idm_sparse_rows_create(size_t rows, size_t entries, idm_sparse_rows **ret_sparse,
                                   idm_error *opt_error)
@@ -71,10 +71,10 @@ double idm_sparse_rows_probability(const idm_sparse_rows *moves, size_t row, siz
   return 0;
 }
 
-/* Whether a row is a distribution over states that rise. */
+/* Whether a row is a distribution over states in ascending order. */
 static bool is_distribution_row(const idm_sparse_rows *moves, size_t row, size_t states)
 {
-  static const double tolerance = 1e-4; /* of a sum, as in idm_setting_validate */
+  static const double tolerance = 1e-4; /* for the sum of a row, as in idm_setting_validate */
   double sum = 0;
   for (size_t i = moves->first[row]; i < moves->first[row + 1]; i++) {
     const double p = moves->probability[i];
@@ -90,13 +90,13 @@ idm_status idm_sparse_rows_validate(const idm_sparse_rows *moves, idm_sizes size
 {
   idm_require(moves);
   if (moves->rows != sizes.actions * sizes.states || moves->first[0])
-    return idm_fail(opt_error, IDM_INPUT, "the moves have %zu rows; expected %zu", moves->rows,
-                    sizes.actions * sizes.states);
+    return idm_fail(opt_error, IDM_INPUT, "the sparse transitions have %zu rows; expected %zu",
+                    moves->rows, sizes.actions * sizes.states);
   for (size_t row = 0; row < moves->rows; row++)
     if (moves->first[row] > moves->first[row + 1] || !is_distribution_row(moves, row, sizes.states))
-      return idm_fail(opt_error, IDM_INPUT,
-                      "row %zu of the transition is no distribution over states in their order",
-                      row);
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "row %zu of the transition is not a distribution over states in ascending order", row);
   return IDM_OK;
 }
 
@@ -112,9 +112,9 @@ bool idm_sparse_rows_same(const idm_sparse_rows *a, const idm_sparse_rows *b)
 
 /* === setting ================================================================================ */
 
-/* The setting: labels, dynamics, start, and how episodes end. */
+/* The setting: labels, dynamics, start, and ends of episodes. */
 
-/* Rows may miss 1 by this much: files carry rounded decimals such as 0.333333. */
+/* Largest accepted |sum - 1| of a row: files contain rounded decimals such as 0.333333. */
 static const double row_tolerance = 1e-4;
 
 idm_status idm_labels_create(idm_labels *labels, size_t count, idm_error *opt_error)
@@ -261,7 +261,7 @@ void idm_setting_destroy(idm_setting *setting)
   free(setting);
 }
 
-/* Everything of a setting but its dynamics and moves, into one of the same sizes. */
+/* Copy everything but matrices and sparse transitions into a setting of the same sizes. */
 static idm_status copy_labels_and_flags(const idm_setting *from, idm_setting *to,
                                         idm_error *opt_error)
 {
@@ -325,7 +325,7 @@ idm_sizes idm_setting_sizes(const idm_setting *setting)
   return (idm_sizes){setting->states.count, setting->actions.count, setting->observations.count};
 }
 
-/* |sum - 1| of a row, or -1 where it is no distribution. */
+/* |sum - 1| of a row, or -1 where the row is not a distribution. */
 static double deviation(const double *row, size_t count)
 {
   double sum = 0;
@@ -341,7 +341,8 @@ double idm_normalise(double *row, size_t count)
 {
   if (!row) return NAN;
   const double off = deviation(row, count);
-  /* Leave rounding alone, so that a row written and read again is the same row. */
+  /* Do not change a row within rounding of 1, so that a row that is written and read again is the
+   * same. */
   if (off <= 4e-16 * (double)count) return off;
   double sum = 0;
   for (size_t i = 0; i < count; i++) sum += row[i];
@@ -405,7 +406,7 @@ idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error
   if (status != IDM_OK) return status;
   if (setting->moves && (setting->transition || !setting->emission != setting->fully_observed))
     return idm_fail(opt_error, IDM_INPUT,
-                    "transitions are given row by row or as matrices, and hidden states need an "
+                    "transitions must be either sparse rows or matrices, and hidden states need an "
                     "observation matrix");
   if (setting->horizon < 0)
     return idm_fail(opt_error, IDM_INPUT, "the horizon is %d; it must be at least 1",
@@ -413,10 +414,9 @@ idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error
   if (setting->fully_observed && n.observations != n.states)
     return idm_fail(opt_error, IDM_INPUT, "a fully observed setting needs observations = states");
   if (setting->fully_observed && setting->emits_before)
-    return idm_fail(
-        opt_error, IDM_INPUT,
-        "where the state is seen, it is the state after the action: observations cannot "
-        "come from the state before it");
+    return idm_fail(opt_error, IDM_INPUT,
+                    "observed states are those after the action: observations cannot come from the "
+                    "state before it");
   for (size_t u = 0; u < n.actions; u++)
     if (setting->terminal[u] && !setting->ends[u])
       return idm_fail(opt_error, IDM_INPUT, "action '%s' is terminal but does not end the log",

@@ -1,4 +1,4 @@
-/* Terminal states: rows, utilities, and what they exclude. */
+/* Terminal states: absorbing rows, utilities of 0, and checks. */
 #include "setting/terminal.h"
 
 #include "base/memory.h"
@@ -28,7 +28,7 @@ void idm_setting_absorb(const idm_setting *setting, double *transition, size_t m
     }
 }
 
-/* Rows of terminal states have one entry; the others move up behind them. */
+/* Reduce the rows of terminal states to one entry, and move the later entries up. */
 static void absorb_moves(const idm_setting *setting)
 {
   idm_sparse_rows *moves = setting->moves;
@@ -54,7 +54,7 @@ static void absorb_setting(const idm_setting *setting)
   absorb_moves(setting);
 }
 
-/* Numbers of the utility, and their columns. */
+/* Set the utilities of terminal states to 0, and remove their data columns. */
 static void zero_terminal_utility(idm_problem *problem)
 {
   const bool *is_terminal = problem->setting->terminal_state;
@@ -81,7 +81,7 @@ void idm_problem_absorb(idm_problem *problem)
   zero_terminal_utility(problem);
 }
 
-/* --- what they exclude ---------------------------------------------------------------------- */
+/* --- checks ---------------------------------------------------------------------------------- */
 
 static bool is_absorbing(const idm_setting *setting, size_t row)
 {
@@ -109,7 +109,8 @@ static idm_status check_setting(const idm_setting *setting, idm_error *opt_error
   return IDM_OK;
 }
 
-/* Whether beliefs are paid for: then time spent in a terminal state would be, too. */
+/* Name of a block by which beliefs have a utility, or NULL: it would also be paid for time in a
+ * terminal state. */
 static const char *belief_utility_block(const idm_theta *theta)
 {
   static const idm_block_id ids[] = {IDM_CERTAINTY, IDM_BELIEF_UTILITY};
@@ -134,14 +135,14 @@ idm_status idm_terminal_check(const idm_problem *problem, idm_error *opt_error)
   const char *block_name = belief_utility_block(problem->theta);
   if (block_name)
     return idm_fail(opt_error, IDM_INPUT,
-                    "%s pays for beliefs at every step, and where a state is terminal episodes "
-                    "differ in their steps; expected no %s",
+                    "%s is a utility of beliefs at every step, which terminal states do not "
+                    "support; expected no %s",
                     block_name, block_name);
   for (size_t i = 0; i < utility->size * utility->variants; i++)
     if (setting->terminal_state[i % setting->states.count] && utility->value[i] != 0)
-      return idm_fail(opt_error, IDM_INPUT,
-                      "the terminal state '%.60s' has a utility of %g; expected 0: nothing is done "
-                      "there",
-                      setting->states.name[i % setting->states.count], utility->value[i]);
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "the terminal state '%.60s' has a utility of %g; expected 0: no action is taken there",
+          setting->states.name[i % setting->states.count], utility->value[i]);
   return IDM_OK;
 }

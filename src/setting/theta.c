@@ -1,4 +1,4 @@
-/* Theta: blocks of planning parameters, their values and features.
+/* Theta: blocks of planning parameters, their values, features and checks.
  *
  * Contents: block · features · theta */
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* === block ================================================================================== */
 
-/* The table of shared blocks, and what follows from a descriptor alone. */
+/* The table of shared blocks, and functions of a descriptor. */
 
 static const idm_block_info blocks[] = {
 #define BLOCK_ROW(id, ...) [id] = {__VA_ARGS__},
@@ -122,7 +122,7 @@ size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t model
   return idm_axis_length(info, info->axis[last], sizes, models);
 }
 
-/* The label at a place, or NULL past the last. */
+/* The label at position `at`, or NULL past the last. */
 static const char *label_at(const idm_labels *labels, size_t at)
 {
   return at < labels->count ? labels->name[at] : NULL;
@@ -152,8 +152,8 @@ const char *idm_axis_label(const idm_block_info *info, const idm_setting *settin
   }
 }
 
-/* A label within the brackets of a name: in quotes, with its own doubled, where it could be taken
- * for more than one. Returns its length, which may not fit. */
+/* Append a label of an entry's name: quoted, with its quotes doubled, where it has a character that
+ * separates labels. Returns its length, which may exceed the buffer. */
 static size_t append_label(const char *label, char *buffer, size_t size)
 {
   if (!label[strcspn(label, ",[]\"")]) return (size_t)snprintf(buffer, size, "%s", label);
@@ -241,7 +241,7 @@ size_t idm_features_index(const idm_features *features, size_t coordinate)
   return k;
 }
 
-/* From the weights alone, whatever the numbers were: the same weights give the same bits. */
+/* The numbers depend on the weights alone: equal weights give equal bits. */
 void idm_features_apply(idm_block *block)
 {
   const idm_features *f = block->features;
@@ -263,7 +263,7 @@ double idm_features_derivative(const idm_features *features, const idm_block *de
   return sum;
 }
 
-/* Names of the weights that are free. */
+/* Names of the free weights. */
 static idm_status name_free(const idm_features *f, idm_labels *ret_name, idm_error *opt_error)
 {
   size_t count = 0;
@@ -345,7 +345,7 @@ idm_status idm_theta_resize(idm_theta *theta, size_t id, size_t size, size_t var
   return IDM_OK;
 }
 
-/* The values of a block by default. Dynamics have none: they stay 0 until they are given. */
+/* Set the numbers of a block to their defaults. Dynamics have none and are 0. */
 static void fill(idm_block *block, idm_sizes sizes, size_t width)
 {
   const idm_block_info *info = block->info;
@@ -370,7 +370,7 @@ static idm_status make_block(idm_theta *theta, size_t id, const idm_block_info *
   return status;
 }
 
-/* Theta with blocks for the models' matrices, or without them. */
+/* Create theta, with or without blocks for the models' matrices. */
 static idm_status create(idm_sizes sizes, size_t models, bool matrices, idm_theta **ret_theta,
                          idm_error *opt_error)
 {
@@ -413,7 +413,7 @@ idm_status idm_theta_create_sparse(idm_sizes sizes, idm_theta **ret_theta, idm_e
   return create(sizes, 1, false, ret_theta, opt_error);
 }
 
-/* Let go of everything that makes a block free. */
+/* Hold a block fixed, and free the memory of its prior and coordinates. */
 static void clamp(idm_block *block)
 {
   free(block->prior.argument);
@@ -513,7 +513,7 @@ void idm_theta_clear(idm_theta *theta)
            theta->block[i].size * theta->block[i].variants * sizeof(double));
 }
 
-/* Deep copy of what makes a block free, and of its features; false where memory is short. */
+/* Deep copy of prior, coordinates and features; false where memory runs out. */
 static bool copy_free_parts(const idm_block *from, idm_block *to)
 {
   to->prior.argument =
@@ -562,7 +562,7 @@ const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant
   return block->value + (variant < block->variants ? variant : 0) * block->size;
 }
 
-/* Numbers of one row of a block that holds rows after its fields. */
+/* Numbers of one row of a block with rows after its fields. */
 static size_t row_size(idm_sizes sizes)
 {
   return sizes.actions * sizes.states;
@@ -617,7 +617,7 @@ static idm_status check_rows(const idm_block *block, size_t width, idm_error *op
   return IDM_OK;
 }
 
-/* What one number must be, or NULL where it is. */
+/* What a number must be, for a message; NULL where it is valid. */
 static const char *range_violation(const idm_block_info *info, double x)
 {
   if (isnan(x) || (!info->infinite && !isfinite(x))) return info->infinite ? "a number" : "finite";
@@ -641,12 +641,11 @@ static idm_status check_block(const idm_theta *theta, size_t id, const idm_setti
   const idm_block_info *info = block->info;
   const bool moves = setting->moves && (id == IDM_TRANSITION || id == IDM_EMISSION);
   const size_t size = moves ? 0 : idm_block_size(info, sizes, theta->models);
-  const bool size_by_planner =
-      info->opaque && !info->count; /* by the planner, which looks at it itself */
+  const bool size_by_planner = info->opaque && !info->count; /* the planner checks its size */
   const bool rows = info->rows && block->size > size && (block->size - size) % row_size(sizes) == 0;
   if (block->size != size && !size_by_planner && !rows && !(info->optional && block->size == 0))
-    return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting asks for %zu",
-                    info->name, block->size, size);
+    return idm_fail(opt_error, IDM_USAGE, "%s has %zu numbers; the setting needs %zu", info->name,
+                    block->size, size);
   for (size_t j = 0; j < block->size * block->variants; j++) {
     const char *violation = range_violation(info, block->value[j]);
     if (violation)
@@ -668,7 +667,7 @@ idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting
   }
   if (discount == 1 && !(setting->horizon > 0) && !setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the discount is 1 and there is no horizon; say how many steps an episode has "
-                    "(--set horizon=N), or give a discount below 1");
+                    "the discount is 1 and there is no horizon; set the number of steps of an "
+                    "episode (--set horizon=N), or a discount below 1");
   return IDM_OK;
 }

@@ -1,4 +1,5 @@
-/* An agent in the environment of another problem: its numbers stay, its models follow. */
+/* Transfer an agent to the environment of another problem: its numbers are kept, its models are
+ * derived again. */
 #include "setting/terminal.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/text.h"
 #include "idm/dynamics.h"
 
-/* Refuse the first place at which two lists of names differ. */
+/* IDM_INPUT at the first difference of two lists of names. */
 static idm_status check_names(const char *what, const idm_labels *found, const idm_labels *expected,
                               idm_error *opt_error)
 {
@@ -47,12 +48,12 @@ idm_status idm_problem_check_models(const idm_problem *problem, idm_error *opt_e
   }
   if (problem->setting->moves || idm_problem_models_derived(problem)) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "the agent has a list of models of its own; expected models that follow from the "
+                  "the agent has an explicit list of models; expected models that follow from the "
                   "environment: `models: {perturb: ...}`, `{uniform: ...}` or none");
 }
 
-/* What the agent was inferred or held to get in a state is paid there; in a terminal state it would
- * not be. */
+/* A terminal state has utility 0, so an agent whose utility in that state is free or not 0 is
+ * rejected. */
 static idm_status check_terminal(const idm_setting *setting, const idm_block *utility,
                                  idm_error *opt_error)
 {
@@ -62,8 +63,8 @@ static idm_status check_terminal(const idm_setting *setting, const idm_block *ut
         utility->role == IDM_DESCRIPTIVE && (!utility->coordinate || utility->coordinate[i] >= 0);
     if (setting->terminal_state[s] && (inferred || utility->value[i] != 0))
       return idm_fail(opt_error, IDM_INPUT,
-                      "'%.60s' is terminal in the other problem, where nothing is paid in it; "
-                      "expected a state whose utility is held at 0 here",
+                      "'%.60s' is terminal in the other problem, so that its utility there is 0; "
+                      "expected a state whose utility is fixed at 0 here",
                       setting->states.name[s]);
   }
   return IDM_OK;
@@ -74,7 +75,7 @@ static bool has_rule(const idm_model_rule *rule)
   return rule->perturb[0] > 0 || rule->perturb[1] > 0 || rule->uniform > 0;
 }
 
-/* Models of the other problem by the rule of the agent that is to act there. */
+/* Derive the models of the other problem by the rule of this agent. */
 static idm_status make_models(const idm_problem *problem, idm_problem *other, idm_error *opt_error)
 {
   const idm_block *weights = &problem->theta->block[IDM_MODEL_PRIOR];
@@ -96,7 +97,7 @@ static void swap_blocks(idm_block *a, idm_block *b)
   *b = kept;
 }
 
-/* Every block but the matrices, of which each environment has its own. */
+/* Exchange all blocks except the matrices, which belong to an environment. */
 static idm_status swap_parameters(idm_problem *problem, idm_problem *other, idm_error *opt_error)
 {
   const idm_theta *from = problem->theta;
@@ -124,7 +125,7 @@ static void swap_environments(idm_problem *a, idm_problem *b)
   b->current_environment = kept.current_environment;
 }
 
-/* Weights are of features by name. */
+/* The features of both problems must have the same names. */
 static idm_status check_features(const idm_problem *problem, const idm_problem *other,
                                  idm_error *opt_error)
 {
@@ -149,8 +150,8 @@ static bool differ(const double *a, const double *b, size_t count)
   return false;
 }
 
-/* Which part of the other's utility is not used: its features, their weights, the utility, or
- * nothing. */
+/* Name of the part of the other problem's utility that is not used: features, their weights, the
+ * utility; NULL: none. */
 static const char *unused_utility(const idm_block *own_block, const idm_block *other_block)
 {
   const idm_features *f = own_block->features;

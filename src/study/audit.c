@@ -1,4 +1,4 @@
-/* The life of an audit, and its summary.json.
+/* Run an audit in a folder: begin, stop, resume and finish it, and write its summary.json.
  *
  * Contents: the summary · the folder */
 #include "idm/study.h"
@@ -27,7 +27,7 @@ static void set(json_t **object, const char *key, double value)
   idm_json_set(object, key, idm_json_number(value));
 }
 
-/* The usual fields, and those that this number has beside them. */
+/* The fields of every number, and those that this number has in addition. */
 static json_t *number_object(const idm_audit_quantity *n, bool contrast)
 {
   json_t *object = idm_json_diagnosis(&n->diagnosis);
@@ -54,7 +54,7 @@ static void put_numbers(json_t **object, const idm_audit *a, const idm_audit_qua
     idm_json_set(object, a->coordinate.name[j], number_object(&number[j], contrast));
 }
 
-/* How a group's decisions are predicted, beside who knows nothing of what was seen. */
+/* Log-loss of a group's decisions, and that of uniform choice and of constant rates. */
 static void put_log_loss(json_t **object, const idm_audit_group *g)
 {
   const double decisions = (double)g->decisions;
@@ -115,7 +115,7 @@ static json_t *contrasts_array(const idm_audit *a)
   return array;
 }
 
-/* Why a group failed, under its name. */
+/* The reasons of a failed group, with its name. */
 static void put_failures(json_t **failures, const idm_audit_group *g)
 {
   char text[1200];
@@ -209,7 +209,7 @@ static idm_status write_config(const idm_problem *problem, const idm_audit_reque
   return idm_emit_end(&out, opt_error);
 }
 
-/* The lattice that everybody together asks for; groups are planned for on the same one. */
+/* Choose the lattice by all decisions together; all groups use it. */
 static idm_status refine_lattice(const idm_problem *problem, const idm_data *data,
                                  const idm_fit_settings *settings, const idm_fit_monitor *watch,
                                  idm_problem *refined, idm_refinement *refinement,
@@ -237,7 +237,7 @@ static idm_status write_results(const idm_audit *audit, const idm_problem *probl
   return idm_audit_write_at(audit, &summary, opt_error);
 }
 
-/* An audit over draws of dynamics is no better than they are. */
+/* An audit over draws of dynamics is trusted only where these draws are. */
 static idm_status assess_dynamics(const char *folder, idm_audit *audit, idm_error *opt_error)
 {
   idm_posterior *learnt = NULL;
@@ -255,7 +255,7 @@ static idm_status assess_dynamics(const char *folder, idm_audit *audit, idm_erro
   return status;
 }
 
-/* The audit itself, over draws of learnt dynamics where the request names them. */
+/* Run the audit, over draws of learnt dynamics where the request names them. */
 static idm_status run_audit(const idm_problem *problem, const idm_data *data,
                             const idm_groups *groups, const idm_audit_request *request,
                             const idm_fit_monitor *watch, idm_audit **ret_audit,
@@ -281,7 +281,7 @@ static idm_status run_audit(const idm_problem *problem, const idm_data *data,
                                             : status;
 }
 
-/* Everything once the folder is there. */
+/* Run the audit in a folder that exists, write its files and commit them. */
 static idm_status audit(idm_run_writer *folder, idm_run_mode mode, idm_checkpointer *checkpointer,
                         const idm_problem *problem, const idm_data *data, const idm_groups *groups,
                         const idm_audit_request *request, idm_audit **ret_audit,
@@ -309,14 +309,14 @@ static idm_status audit(idm_run_writer *folder, idm_run_mode mode, idm_checkpoin
   return idm_run_commit(folder, opt_error);
 }
 
-/* What is left of an audit that was stopped. */
+/* Error of an audit that was stopped: whether it can be resumed. */
 static idm_status fail_stopped(const idm_run_writer *folder, idm_error *opt_error)
 {
   if (!idm_folder_has(folder->work, IDM_FILE_CHECKPOINT))
     return idm_fail(opt_error, IDM_UNTRUSTED,
-                    "interrupted before there was anything to keep: nothing is written");
+                    "interrupted before the first checkpoint: nothing is written");
   return idm_fail(opt_error, IDM_UNTRUSTED,
-                  "interrupted; what was done so far is saved: `idm audit --resume -o %s` goes on",
+                  "interrupted; the work so far is saved: continue with `idm audit --resume -o %s`",
                   folder->run.path);
 }
 

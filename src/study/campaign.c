@@ -1,4 +1,4 @@
-/* A campaign of replications, kept in a folder.
+/* Recovery and calibration studies in a folder: save, resume and read replications.
  *
  * Contents: lines · saving and loading · running · reading back */
 #include "idm/campaign.h"
@@ -23,32 +23,32 @@
 /* Seconds between writes of the replications. */
 static const double save_seconds = 5;
 static const size_t max_bytes = (size_t)1 << 30;
-/* Of a campaign that is read back: more than such a file has room for. */
+/* Larger replication numbers in a file are rejected. */
 static const json_int_t max_replications = 10000000;
 
 typedef struct study_job {
   idm_calibration *c;
-  idm_progress progress; /* or NULL */
+  idm_progress progress; /* may be NULL */
   void *context;
-  idm_folder folder;        /* not open: nothing is kept */
-  idm_lock lock;            /* of it */
+  idm_folder folder;        /* not open: nothing is saved */
+  idm_lock lock;            /* of the folder */
   char path[IDM_PATH_SIZE]; /* of the replications */
-  char label[20];           /* of the request; empty: whose it is makes no difference */
+  char label[20];           /* of the request; empty: the file of any request is accepted */
   double saved;
-  bool begun;     /* the file is there, and names the request */
-  size_t written; /* replications in it */
+  bool begun;     /* the file exists and contains the label */
+  size_t written; /* number of replications in the file */
   idm_status status;
   idm_error error;
 } study_job;
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* What is kept of a quantity, by name. */
+/* Keys of the numbers of a quantity. */
 enum { RECOVERY_KEY_COUNT = 6 };
 static const char *const recovery_keys[RECOVERY_KEY_COUNT] = {"truth", "mean", "sd",
                                                               "q5",    "q95",  "rank"};
 
-/* One replication as a line: index, R-hat, draws, then six named numbers a quantity. */
+/* One replication as a line: index, R-hat, draws, then six named numbers per quantity. */
 static char *replication_line(const idm_calibration *c, size_t i)
 {
   json_t *line = json_object();
@@ -66,13 +66,14 @@ static char *replication_line(const idm_calibration *c, size_t i)
   return idm_json_dump(line, JSON_COMPACT);
 }
 
-/* A line back into the calibration; false where it is not one of ours. */
+/* Read a line into the calibration; false where the line is not valid. */
 static bool parse_line(const json_t *line, idm_calibration *c)
 {
   const json_t *index = json_object_get(line, "replication");
   if (!json_is_integer(index)) return false;
   const json_int_t i = json_integer_value(index);
-  if (i < 0 || (size_t)i >= c->settings.replications) return true; /* of a longer campaign */
+  if (i < 0 || (size_t)i >= c->settings.replications)
+    return true; /* of a study with more replications */
   if (!idm_json_read_number(json_object_get(line, "r_hat"), &c->rhat[i])) return false;
   c->draws[i] = (long)json_integer_value(json_object_get(line, "draws"));
   for (size_t q = 0; q < c->quantity.count; q++) {
@@ -120,7 +121,7 @@ static idm_status save(study_job *work, idm_error *opt_error)
   return idm_file_commit(file, opt_error);
 }
 
-/* The first line names the request, the others are replications. */
+/* The first line contains the label of the request, the others are replications. */
 static idm_status read_line(const study_job *work, const char *line, size_t size, long number,
                             idm_error *opt_error)
 {
@@ -129,14 +130,14 @@ static idm_status read_line(const study_job *work, const char *line, size_t size
   if (idm_json_load(line, size, work->path, &object, opt_error) == IDM_MEMORY) return IDM_MEMORY;
   const char *request = json_string_value(json_object_get(object, "request"));
   if (number == 1 && (!request || (*work->label && strcmp(request, work->label) != 0)))
-    fault = "belongs to another request; take another folder";
+    fault = "belongs to another request; use another folder";
   else if (number > 1 && !parse_line(object, work->c))
     fault = "is no line of results";
   json_decref(object);
   return fault ? idm_fail_at(opt_error, work->path, number, 0, "%s", fault) : IDM_OK;
 }
 
-/* Take in what an earlier call of the same request has done. */
+/* Read the replications of an earlier call for the same request. */
 static idm_status load(study_job *work, idm_error *opt_error)
 {
   char *text = NULL;
@@ -156,7 +157,7 @@ static idm_status load(study_job *work, idm_error *opt_error)
   return status;
 }
 
-/* What was asked for, for people: the results know it by its label. */
+/* Write the request for readers; the results are identified by its label. */
 static idm_status write_config(const study_job *work, idm_error *opt_error)
 {
   const idm_calibration_settings *s = &work->c->settings;
@@ -179,20 +180,20 @@ static idm_status write_config(const study_job *work, idm_error *opt_error)
   return status;
 }
 
-/* Go on with a campaign of this request, or begin one where nothing lies yet. config.yaml is
- * written once, behind the file that says whose it is: one that is there is left as it is. */
+/* Resume the study of this request, or begin one in an empty folder. config.yaml is written once,
+ * after the file with the label; an existing one is not changed. */
 static idm_status resume_or_begin(study_job *work, idm_error *opt_error)
 {
   char name[256];
   idm_folder_first_name(&work->folder, name);
   if (idm_folder_has(&work->folder, IDM_FILE_POSTERIOR))
-    return idm_fail(opt_error, IDM_USAGE, "'%s' holds a run; take another folder",
+    return idm_fail(opt_error, IDM_USAGE, "'%s' contains a run; use another folder",
                     work->folder.path);
   const bool there = idm_folder_has(&work->folder, IDM_FILE_REPLICATIONS);
   if (!there && name[0])
     return idm_fail(
         opt_error, IDM_USAGE,
-        "'%s' holds '%s', and no replications: it is left as it is; take another folder",
+        "'%s' contains '%s' and no replications, and is not changed; use another folder",
         work->folder.path, name);
   idm_status status = there ? load(work, opt_error) : IDM_OK;
   if (status == IDM_OK && !work->begun) status = save(work, opt_error);
@@ -216,7 +217,7 @@ static idm_status open_folder(study_job *work, const char *folder, bool *ret_cre
   return status == IDM_OK ? resume_or_begin(work, opt_error) : status;
 }
 
-/* Without anything done, and without anything there before, nothing stays. */
+/* Remove the files of a study without replications in a folder that this call created. */
 static void close_folder(study_job *work, bool created)
 {
   if (created && !idm_calibration_done(work->c)) {
@@ -225,7 +226,7 @@ static void close_folder(study_job *work, bool created)
   }
   idm_lock_release(&work->lock);
   idm_folder_close(&work->folder);
-  if (created) rmdir(work->folder.path); /* where it is empty */
+  if (created) rmdir(work->folder.path); /* fails where the folder is not empty */
 }
 
 /* --- running -------------------------------------------------------------------------------- */
@@ -270,7 +271,7 @@ idm_status idm_replications_run(idm_calibration *calibration, const char *opt_fo
   if (status == IDM_OK && done < calibration->settings.replications)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "interrupted after %zu of %zu fits%s", done,
                       calibration->settings.replications,
-                      opt_folder ? "; the same command goes on" : "");
+                      opt_folder ? "; continue with the same command" : "");
   return status;
 }
 
@@ -286,7 +287,7 @@ bool idm_replications_is(const char *folder)
   return is;
 }
 
-/* Quantities, by the first line of results: what is an object there. */
+/* Names of the quantities: the keys of the first replication whose values are objects. */
 static idm_status name_quantities(json_t *object, idm_labels *labels, idm_error *opt_error)
 {
   const char *name;
@@ -299,7 +300,7 @@ static idm_status name_quantities(json_t *object, idm_labels *labels, idm_error 
   return status;
 }
 
-/* How many replications there may be, and of which quantities. */
+/* Number of replications, and names of the quantities. */
 static idm_status count_replications(const char *text, const char *path, idm_calibration *c,
                                      idm_error *opt_error)
 {
@@ -339,7 +340,7 @@ idm_status idm_replications_read(const char *folder, idm_calibration **ret_calib
   *ret_calibration = NULL;
   if (!idm_replications_is(folder))
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' holds no replications of `idm recover` or `idm sbc`", folder);
+                    "'%s' contains no replications of `idm recover` or `idm sbc`", folder);
   study_job work = {.c = idm_new(1, sizeof *work.c)};
   char *text = NULL;
   size_t length = 0;

@@ -1,4 +1,5 @@
-/* Problems that are made instances of a class: planner, free blocks and their priors. */
+/* Turn a problem into an instance of a class: planner, fixed blocks, free blocks and their priors.
+ */
 #include "idm/study.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "idm/problem_file.h"
 #include "invert/classes.h"
 
-/* Whether exactly the blocks of the class are free. */
+/* Whether the free blocks of theta are exactly those of the class. */
 static bool has_class_blocks(const idm_class *model_class, const idm_theta *theta)
 {
   size_t required = 1;
@@ -22,7 +23,7 @@ static bool has_class_blocks(const idm_class *model_class, const idm_theta *thet
   return found == required;
 }
 
-/* A rule that the problem says nothing of starts from weights of 0. */
+/* Weights of a decision rule start at 0 where the problem gives none. */
 static idm_status set_weights(const idm_class *model_class, idm_theta *theta, idm_error *opt_error)
 {
   const idm_sizes n = theta->sizes;
@@ -32,8 +33,8 @@ static idm_status set_weights(const idm_class *model_class, idm_theta *theta, id
   return idm_theta_resize(theta, IDM_WEIGHTS, n.actions * (n.states + 1), 1, opt_error);
 }
 
-/* Whoever has dynamics of their own has one model of them, which begins as the environment; several
- * that the problem lists are of somebody whose knowledge is uncertain. */
+/* With free transitions the agent has one model, which starts at the environment; several models in
+ * the problem are those of an agent with uncertain knowledge. */
 static idm_status set_single_model(const idm_class *model_class, idm_problem *problem,
                                    idm_error *opt_error)
 {
@@ -49,7 +50,7 @@ static idm_status set_single_model(const idm_class *model_class, idm_problem *pr
   return status;
 }
 
-/* The blocks of the class, under their default priors. */
+/* Free the blocks of the class, with their default priors. */
 static idm_status free_blocks(const idm_class *model_class, idm_problem *problem,
                               idm_error *opt_error)
 {
@@ -66,8 +67,7 @@ idm_status idm_class_apply(const idm_class *model_class, idm_problem *problem, i
   const idm_planner *planner = idm_planner_find(model_class->planner);
   if (!model_class->partial && !problem->setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the class '%s' is of problems whose states are observed; expected "
-                    "observations: states",
+                    "the class '%s' needs observed states; expected observations: states",
                     model_class->name);
   idm_status status = idm_problem_set_planner(problem, planner, opt_error);
   if (status == IDM_OK)

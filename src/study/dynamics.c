@@ -1,5 +1,5 @@
-/* Runs of learnt dynamics: draws in a folder, their assessment, and the verdict on what is given
- * them. */
+/* Runs of learnt dynamics: draws in a folder, their assessment, and their effect on the verdict of
+ * answers that use them. */
 #include "idm/study.h"
 
 #include "base/door.h"
@@ -12,7 +12,7 @@
 #include "io/run/summary.h"
 #include "study/study.h"
 
-/* What a checkpoint of draws belongs to. */
+/* Label of a checkpoint of draws. */
 static uint64_t label_of(const idm_problem *problem, const idm_request *request,
                          const idm_modes *modes, const idm_learn_settings *settings)
 {
@@ -48,16 +48,16 @@ idm_status idm_dynamics_draw_run(const char *folder, idm_run_mode mode, const id
     status = checkpointer.status;
     if (opt_error) *opt_error = checkpointer.error;
   } else if (status == IDM_UNTRUSTED) {
-    status = idm_fail(
-        opt_error, IDM_UNTRUSTED,
-        "interrupted; the draws made so far are saved: the same command with --resume goes on");
+    status = idm_fail(opt_error, IDM_UNTRUSTED,
+                      "interrupted; the draws made so far are saved: continue with the same "
+                      "command and --resume");
   }
   idm_checkpointer_end(&checkpointer);
   idm_run_end(&run_writer, mode == IDM_RUN_RESUME);
   return status;
 }
 
-/* The draws, and whether the dynamics of the problem, which are a mode, describe the log. */
+/* Assess the draws, and whether the dynamics of the problem, which are a mode, describe the log. */
 static idm_status assess(const idm_problem *problem, const idm_data *data,
                          const idm_posterior *posterior, idm_assessment **ret_assessment,
                          idm_error *opt_error)
@@ -116,8 +116,8 @@ idm_status idm_dynamics_assess(const idm_posterior *learnt, const char *folder, 
   if (status == IDM_OK && !of->trusted) {
     a->trusted = false;
     idm_notes_add(&a->failures,
-                  "the draws of the dynamics are not to be trusted in %zu respects (`idm check "
-                  "%.200s`), the first being: %s",
+                  "the draws of the dynamics are not trusted, for %zu failures (`idm check "
+                  "%.200s`); the first is: %s",
                   of->failures.count, folder, of->failures.text[0]);
   }
   idm_assessment_destroy(of);

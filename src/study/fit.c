@@ -1,6 +1,6 @@
-/* The life of a run: begun, stopped, gone on with, finished.
+/* Run a fit in a folder: begin, stop, resume and finish it.
  *
- * Contents: drawing · looking at the draws · fitting */
+ * Contents: drawing · assessment · fitting */
 #include "idm/study.h"
 
 #include <math.h>
@@ -39,11 +39,12 @@ typedef struct fit_job {
   const idm_data *data;
   const idm_request *request;
   idm_refinement refinement; /* of the lattice */
-  idm_problem refined;       /* the problem on it */
-  idm_problem *clone;        /* the same with the central learnt dynamics; NULL: without them */
+  idm_problem refined;       /* the problem with that lattice */
+  idm_problem
+      *clone; /* the same with the dynamics at the centre of the learnt ones; NULL without them */
   idm_checkpointer checkpointer;
   uint64_t label;
-  idm_timestamp began; /* when the answer at hand was begun with */
+  idm_timestamp began; /* time at which the current answer was begun */
 } fit_job;
 
 /* --- drawing -------------------------------------------------------------------------------- */
@@ -61,19 +62,19 @@ static idm_status write_config(const fit_job *f, idm_error *opt_error)
   return status;
 }
 
-/* Whether the request is of people, each with numbers of their own. */
+/* Whether the request has people with their own numbers. */
 static bool is_of_people(const idm_request *request)
 {
   return request->by[0] || request->each[0];
 }
 
-/* The time limit of the checks of an answer that is complete now. */
+/* Time limit of the checks, in seconds, given the time that the answer took. */
 static double check_seconds(const fit_job *f)
 {
   return idm_check_effort_seconds(f->request->settings.checks, idm_seconds_worked(f->began));
 }
 
-/* People of a population. */
+/* Draw a population. */
 static idm_status draw_population(const fit_job *f, const idm_fit_monitor *watcher, idm_run *run,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -101,7 +102,7 @@ static idm_status draw_population(const fit_job *f, const idm_fit_monitor *watch
   return status;
 }
 
-/* People's draws come with their verdict, which needs what is not kept. */
+/* Draw people, with their assessment, which needs results that are not kept. */
 static idm_status draw_people(const fit_job *f, const idm_fit_monitor *watcher, idm_run *run,
                               idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -112,17 +113,16 @@ static idm_status draw_people(const fit_job *f, const idm_fit_monitor *watcher, 
                                         &run->projection, opt_error);
 }
 
-/* Of people who were stopped: nobody is to be trusted. */
+/* An interrupted fit of people is not trusted. */
 static void fail_interrupted(idm_run *run)
 {
   run->assessment->trusted = false;
   idm_check_test(&run->assessment->checks, IDM_CHECK_COMPLETE, 1);
   idm_notes_add(&run->assessment->failures, "%s",
-                "the fit was interrupted; `idm fit --resume` goes on");
+                "the fit was interrupted; continue with `idm fit --resume`");
 }
 
-/* The draws over learnt dynamics: together with them, where that is possible, or given each of some
- * draws of them. */
+/* Draw over learnt dynamics: jointly with them where possible, else given each of several draws. */
 static idm_status draw_over_dynamics(fit_job *f, const idm_inverse *inverse,
                                      const idm_fit_monitor *watcher, idm_run *run,
                                      idm_notes *opt_notes, idm_error *opt_error)
@@ -146,7 +146,7 @@ static idm_status draw_over_dynamics(fit_job *f, const idm_inverse *inverse,
   return status;
 }
 
-/* The draws, and whether they were stopped. */
+/* Draw, and record whether it was stopped. */
 static idm_status draw(fit_job *f, long again, idm_run *run, idm_notes *opt_notes,
                        idm_error *opt_error)
 {
@@ -168,7 +168,7 @@ static idm_status draw(fit_job *f, long again, idm_run *run, idm_notes *opt_note
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
                        run->posterior->draws < (size_t)settings.draws;
   const bool fitted_separately =
-      run->assessment && run->assessment->fitted_separately; /* then some have no draws */
+      run->assessment && run->assessment->fitted_separately; /* some people may have no draws */
   run->stopped =
       f->checkpointer.stop_requested && (status == IDM_UNTRUSTED || partial || fitted_separately);
   if (run->posterior) run->posterior->request = f->label;
@@ -180,7 +180,7 @@ static idm_status draw(fit_job *f, long again, idm_run *run, idm_notes *opt_note
   return f->checkpointer.status;
 }
 
-/* Before they are looked at, which takes a while and may fail. */
+/* Write the draws before the assessment, which takes time and may fail. */
 static idm_status write_draws(const fit_job *f, const idm_posterior *p, idm_error *opt_error)
 {
   char path[IDM_PATH_SIZE];
@@ -194,29 +194,29 @@ static idm_status write_draws(const fit_job *f, const idm_posterior *p, idm_erro
   return status;
 }
 
-/* --- looking at the draws ------------------------------------------------------------------- */
+/* --- assessment ------------------------------------------------------------------------------ */
 
-/* Whether a failure is of the numbers, so that another attempt would meet it again. */
+/* Whether a failure would occur again in another attempt. */
 static bool is_final(idm_status status)
 {
   return status != IDM_OK && status != IDM_UNTRUSTED && status != IDM_MEMORY &&
          status != IDM_SYSTEM;
 }
 
-/* Diagnostics of the draws alone: nothing can be trusted without what the data say. */
+/* Assess the draws alone: without the checks that read the log, the answer is not trusted. */
 static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_error)
 {
   const idm_status status = idm_assess_draws(run->posterior, &run->assessment, opt_error);
   if (status != IDM_OK) return status;
   run->assessment->trusted = false;
-  idm_checks_skip_log(&run->assessment->checks, "the log was not looked at");
+  idm_checks_skip_log(&run->assessment->checks, "the log was not read");
   idm_check_test(&run->assessment->checks, IDM_CHECK_COMPLETE, 1);
   idm_notes_add(&run->assessment->failures, "%s", why);
   return IDM_OK;
 }
 
-/* Judge the draws of learnt dynamics that the answer is over. So few draws of the dynamics leave a
- * mean as uncertain as the variance between them implies. */
+/* Assess the draws of learnt dynamics that were used. The variance between few draws of the
+ * dynamics adds to the error of a mean. */
 static idm_status assess_dynamics(const fit_job *f, const idm_run *run, idm_error *opt_error)
 {
   const idm_posterior *p = run->posterior;
@@ -232,18 +232,19 @@ static idm_status assess_dynamics(const fit_job *f, const idm_run *run, idm_erro
     if (p->summarised[i]) {
       const bool open =
           idm_check_test_optional(&a->checks, IDM_CHECK_BETWEEN_DYNAMICS, a->between[i]);
-      idm_notes_add(&a->remarks,
-                    "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: so "
-                    "few leave its mean uncertain by %.2f of its sd (see --dynamics-draws)%s",
-                    100 * a->between[i], p->quantity.name[i], p->cuts,
-                    sqrt(fmax(a->between[i], 0) / (double)p->cuts),
-                    open ? "; it depends on dynamics, and has no interval" : "");
+      idm_notes_add(
+          &a->remarks,
+          "%.0f %% of the variance of %s lies between the %zu draws of the dynamics: with so few, "
+          "its mean has a standard error of %.2f of its sd (see --dynamics-draws)%s",
+          100 * a->between[i], p->quantity.name[i], p->cuts,
+          sqrt(fmax(a->between[i], 0) / (double)p->cuts),
+          open ? "; it depends on dynamics, and has no interval" : "");
     }
   return IDM_OK;
 }
 
-/* Assess the answer in the problem itself or, over learnt dynamics, in the one with a set of them.
- */
+/* Assess the answer in the problem itself or, over learnt dynamics, in the problem with the central
+ * ones. */
 static idm_status assess_log(fit_job *f, idm_run *run, idm_error *opt_error)
 {
   const idm_fit_monitor watch = {.progress = f->checkpointer.progress,
@@ -260,15 +261,14 @@ static idm_status assess_log(fit_job *f, idm_run *run, idm_error *opt_error)
 static idm_status assess(fit_job *f, idm_run *run, idm_error *opt_error)
 {
   idm_error error = {0};
-  char why[sizeof error.message + 80] =
-      "the fit was interrupted; `idm fit --resume` goes on, and then sees what the "
-      "data bound";
+  char why[sizeof error.message + 80] = "the fit was interrupted; continue with `idm fit "
+                                        "--resume`, which also runs the checks that read the log";
   idm_status status = idm_projection_centre(f->clone ? f->clone : f->problem, run->posterior,
                                             f->data, &run->projection, &error);
   if (status == IDM_OK && !run->stopped) status = assess_log(f, run, &error);
   if (status == IDM_UNTRUSTED) run->stopped = true;
   if (is_final(status))
-    snprintf(why, sizeof why, "what the data say could not be looked at: %s", error.message);
+    snprintf(why, sizeof why, "the checks that read the log failed: %s", error.message);
   if (run->stopped || is_final(status))
     status = assess_draws(run, why, opt_error);
   else if (status != IDM_OK && opt_error)
@@ -284,15 +284,15 @@ static idm_status fail_stopped(const fit_job *f, bool kept, idm_error *opt_error
   if (!kept && !idm_folder_has(f->folder.work, IDM_FILE_CHECKPOINT))
     return idm_fail(opt_error, IDM_UNTRUSTED,
                     "interrupted before there was anything to keep: nothing is written%s",
-                    beside ? ", and the run that was to be replaced is left as it was" : "");
+                    beside ? ", and the run to be replaced is unchanged" : "");
   return idm_fail(
       opt_error, IDM_UNTRUSTED,
-      "interrupted; the draws made so far are saved%s: `idm fit --resume -o %s` goes on",
-      beside ? ", and the run that they are to replace is left as it was" : "", f->folder.run.path);
+      "interrupted; the draws made so far are saved%s: continue with `idm fit --resume -o %s`",
+      beside ? ", and the run to be replaced is unchanged" : "", f->folder.run.path);
 }
 
-/* From here on the problem is the one on the lattice chosen: by the likelihood of actions, which
- * whoever compares trajectories, or looks for a block by other means, does not ask for. */
+/* Choose the lattice by the likelihood of actions and continue with the problem on it. Fits to
+ * preferences, and inverse planners without a likelihood, keep the given lattice. */
 static idm_status refine(fit_job *f, idm_error *opt_error)
 {
   idm_fit_monitor watcher = idm_checkpointer_watch(&f->checkpointer, f->label);
@@ -308,15 +308,15 @@ static idm_status refine(fit_job *f, idm_error *opt_error)
   return status;
 }
 
-/* Draw, with `again` steps a draw where that is not 0, write and assess. *ret_retry_steps: steps of
- * a further attempt; 0: none is needed. */
+/* Draw (with `again` steps per draw unless that is 0), write and assess. *ret_retry_steps: steps
+ * per draw of a further attempt; 0: none is needed. */
 static idm_status attempt(fit_job *f, long again, idm_run *run, bool *ret_kept,
                           long *ret_retry_steps, idm_notes *notes, idm_error *opt_error)
 {
   idm_status status = draw(f, again, run, notes, opt_error);
   if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
   *ret_kept = *ret_kept || status == IDM_OK;
-  const bool is_assessed = run->assessment; /* people are, one by one */
+  const bool is_assessed = run->assessment; /* people are assessed with their draws */
   if (status == IDM_OK && !is_assessed) status = assess(f, run, opt_error);
   *ret_retry_steps =
       status == IDM_OK && !is_assessed && !f->clone && !run->stopped
@@ -325,7 +325,7 @@ static idm_status attempt(fit_job *f, long again, idm_run *run, bool *ret_kept,
   return status;
 }
 
-/* The answer, of as many attempts as it takes; notes are those of the last. */
+/* Repeat attempts until none is needed; the notes are those of the last attempt. */
 static idm_status find_posterior(fit_job *f, idm_run *run, bool *ret_kept, idm_notes *opt_notes,
                                  idm_error *opt_error)
 {
@@ -342,7 +342,7 @@ static idm_status find_posterior(fit_job *f, idm_run *run, bool *ret_kept, idm_n
   return status;
 }
 
-/* Everything once the folder is there. *ret_kept: there is something to be kept. */
+/* Run the fit in a folder that exists. *ret_kept: the folder contains draws. */
 static idm_status fit(fit_job *f, idm_run_mode mode, idm_run *run, bool *ret_kept,
                       idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -381,7 +381,7 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   bool kept = false;
   *run = (idm_run){0};
   idm_status status = idm_request_check(problem, request, opt_error);
-  /* What is missing is said before anything that is there is touched. */
+  /* Check the inverse planner before any file is changed. */
   if (status == IDM_OK)
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, data, opt_error);
   if (status == IDM_OK) status = idm_run_begin(&f.folder, folder, mode, request, opt_error);

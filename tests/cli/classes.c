@@ -137,7 +137,7 @@ static void as_a_table(void **state)
   }
   assert_memory_equal(text, "class         log-loss     Brier", 32);
   assert_non_null(strstr(text, "\nstoc-po-irl  as stoc-irl: states are observed\n"));
-  assert_non_null(strstr(text, "\ndet-irl      not here: 'maximum-margin' needs one action"));
+  assert_non_null(strstr(text, "\ndet-irl      not possible: 'maximum-margin' needs one action"));
   free(text);
   cli_call_free(&call);
 }

@@ -70,7 +70,7 @@ static void test_columns(void **state)
   assert_null(input.posterior);
   assert_int_equal(cli_check_utilities(&call, input.problem), IDM_USAGE);
   assert_string_equal(call.error.message,
-                      "the utility of 'draw' comes from the data column 'draw_cost'; give it a "
+                      "the utility of 'draw' comes from the data column 'draw_cost'; set a "
                       "number, as in --set utility.draw.high=1");
   cli_input_close(&input);
   cli_call_free(&call);
@@ -170,8 +170,8 @@ static void test_twins(void **state)
   check(cli_note_equal_labels(&call, data, NULL));
   assert_int_equal(call.notes.count, 1);
   assert_string_equal(call.notes.text[0],
-                      "the agents '01' and '1' are one number and two labels, and are taken for "
-                      "two; write them alike where they are one");
+                      "the agents '01' and '1' are equal as numbers but are different labels; "
+                      "use one spelling if they are the same");
   cli_call_free(&call);
   idm_data_destroy(data);
   data = support_data(problem, "agent,trajectory,time,action,observation\n"

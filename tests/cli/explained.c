@@ -70,7 +70,7 @@ static void expect_delay(const idm_case_summary *one, bool due, const char *word
   b.x.trajectory = 0;
   char *text = printed_by(cli_print_explained, &b.x);
   char expected[200];
-  snprintf(expected, sizeof expected, "trajectory t1 of agent ann: %s; regret 0.250 in all\n\n",
+  snprintf(expected, sizeof expected, "trajectory t1 of agent ann: %s; total regret 0.250\n\n",
            words);
   assert_memory_equal(text, expected, strlen(expected));
   free(text);
@@ -81,15 +81,15 @@ static void test_delays(void **state)
 {
   (void)state;
   expect_delay(&(idm_case_summary){.step = 3, .due = 2, .delayed = 1, .regret = 0.25}, false,
-               "it ended at step 3; a rational agent would have at step 2: belated by 1");
+               "it ended at step 3; a rational agent would have done so at step 2: belated by 1");
   expect_delay(&(idm_case_summary){.step = 3, .due = 3, .regret = 0.25}, false,
-               "it ended at step 3; a rational agent would have at step 3: on time");
+               "it ended at step 3; a rational agent would have done so at step 3: on time");
   expect_delay(&(idm_case_summary){.step = 3, .delayed = -1, .regret = 0.25}, false,
-               "it ended at step 3; a rational agent would not have within it");
+               "it ended at step 3; a rational agent would not have done so within it");
   expect_delay(
       &(idm_case_summary){.step = 4, .due = 2, .delayed = 2, .censored = true, .regret = 0.25},
       true,
-      "it never took the action that is due; a rational agent would have at step 2: belated by at "
+      "it never took the due action; a rational agent would have done so at step 2: belated by at "
       "least 2");
 }
 

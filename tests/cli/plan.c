@@ -52,7 +52,7 @@ static void test_limit(void **state)
   check(cli_plan(&call, problem, &solver, &workspace, &report));
   assert_int_equal(report.stop, IDM_STOP_LIMIT);
   assert_int_equal(call.notes.count, 1);
-  assert_non_null(strstr(call.notes.text[0], "stopped at its limit"));
+  assert_non_null(strstr(call.notes.text[0], "stopped at its iteration limit"));
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
   cli_call_free(&call);

@@ -60,17 +60,17 @@ static void test_verdicts(void **state)
   (void)state;
   static const verdict_case cases[] = {
       {IDM_POSTERIOR, true, false, true, false, false, IDM_PERSON_IDENTIFIED,
-       "the draws can be trusted, and nothing speaks against the model"},
+       "the draws can be trusted, and no test rejects the model"},
       {IDM_POSTERIOR, true, false, false, false, false, IDM_PERSON_IDENTIFIED,
        "the draws can be trusted; the model is unchecked"},
       {IDM_POSTERIOR, true, true, false, false, false, IDM_PERSON_IDENTIFIED,
-       "the draws can be trusted, and nothing speaks against the model"},
+       "the draws can be trusted, and no test rejects the model"},
       {IDM_POSTERIOR, true, true, false, false, false, IDM_PERSON_MISFIT,
-       "the draws can be trusted; the model does not fit everybody, no more often than chance has "
-       "it"},
+       "the draws can be trusted; the model does not fit all people, but misfits are no more "
+       "frequent than by chance"},
       {IDM_POSTERIOR, true, true, false, false, false, IDM_PERSON_CHANCE,
-       "the draws can be trusted; the model does not fit everybody, no more often than chance has "
-       "it"},
+       "the draws can be trusted; the model does not fit all people, but misfits are no more "
+       "frequent than by chance"},
       {IDM_POSTERIOR, false, false, true, true, false, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet; see what FAILS above"},
       {IDM_POSTERIOR, false, false, true, false, true, IDM_PERSON_IDENTIFIED,
@@ -78,7 +78,7 @@ static void test_verdicts(void **state)
       {IDM_POSTERIOR, false, false, true, true, true, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet: neither the draws nor the model; see what FAILS and MODEL above"},
       {IDM_POINT, true, false, true, false, false, IDM_PERSON_IDENTIFIED,
-       "a point: nothing here says how sure it is"},
+       "a point, without a measure of its uncertainty"},
       {IDM_POINT, false, false, true, false, true, IDM_PERSON_IDENTIFIED,
        "not to be trusted yet: a point, of a model that does not fit; see MODEL above"},
   };

@@ -100,7 +100,7 @@ static void a_screenful(void **state)
   for (const char *at = text; (at = strchr(at, '\n')); at++) lines++;
   check(status);
   assert_int_equal(lines, 1 + 40 + 1);
-  assert_non_null(strstr(text, "... and 3 more states: --json has them all\n"));
+  assert_non_null(strstr(text, "... and 3 more states (--json lists all)\n"));
   free(text);
   check(cli_states_json(&call, problem->setting, workspace, &object));
   assert_int_equal(json_object_size(object), 43);

@@ -53,9 +53,8 @@ static void test_copies(void **state)
   (void)state;
   idm_problem *problem = support_diag(1, INFINITY, 0);
   idm_data *data = make_log(problem, 40, SIZE_MAX);
-  expect_note(
-      data,
-      "1 trajectory has the rows of another one under a name of its own, as 't29' those of 't2'");
+  expect_note(data,
+              "1 trajectory has the same rows as another one under its own name ('t29' and 't2')");
   idm_data_destroy(data);
   data = make_log(problem, 40, 39);
   expect_note(data, NULL); /* the last row differs */
@@ -73,7 +72,7 @@ static void test_numbers(void **state)
   idm_problem *problem = support_diag(1, INFINITY, 0);
   idm_data *data = make_log(problem, 40, SIZE_MAX);
   data->number[IDM_COLUMN_REWARD] = calloc(data->rows, sizeof(double));
-  expect_note(data, "as 't29' those of 't2'");
+  expect_note(data, "('t29' and 't2')");
   data->number[IDM_COLUMN_REWARD][data->rows - 1] = 0.25;
   expect_note(data, NULL);
   idm_data_destroy(data);

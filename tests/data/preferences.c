@@ -33,7 +33,7 @@ static void test_check(void **state)
   p->weight[1] = 0.5;
   p->worse[1] = 2;
   assert_int_equal(idm_preferences_check(p, 3, &support_error), IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "better than itself"));
+  assert_non_null(strstr(support_error.message, "above itself"));
   idm_preferences_destroy(p);
 }
 

@@ -406,7 +406,7 @@ static void test_sealed_bytes(void **state)
   memcpy(more, bytes, length - 8);
   for (size_t tail = 1; tail <= 40; tail += 13) {
     seal(more, length + tail);
-    expect_refusal(more, length + tail, LABEL, "is longer than its draws");
+    expect_refusal(more, length + tail, LABEL, "is longer than expected");
     memset(more + length - 8, 0, 48);
   }
   free(more);

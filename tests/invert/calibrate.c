@@ -123,7 +123,7 @@ static void test_preferences(void **state)
   settings.pairs = 3;
   strcpy(settings.inverse, "bayes");
   assert_int_equal(idm_calibration_create(problem, &settings, &c, &error), IDM_USAGE);
-  assert_non_null(strstr(error.message, "--pairs says nothing to 'bayes'"));
+  assert_non_null(strstr(error.message, "--pairs has no effect with 'bayes'"));
   idm_problem_destroy(problem);
 }
 
@@ -212,7 +212,7 @@ static void test_errors(void **state)
   }
   /* Only a posterior has room for the truth. */
   static const char *const strangers[] = {"map", "nobody"};
-  static const char *const why[] = {"is a point", "is not known"};
+  static const char *const why[] = {"returns a point estimate", "is not known"};
   idm_problem *problem = make_problem(one_number);
   for (size_t i = 0; i < 2; i++) {
     idm_calibration_settings other = settings;

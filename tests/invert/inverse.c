@@ -155,9 +155,9 @@ static void preferences(void **state)
   check(idm_preferences_create(1, &data->preferences, &support_error));
   data->preferences->better[0] = 1;
   check(idm_inverse_check(&reader, problem, data, &support_error));
-  refused(&other, problem, data, "say nothing to 'demanding'");
+  refused(&other, problem, data, "have no effect with 'demanding'");
   data->preferences->better[0] = 0;
-  refused(&reader, problem, data, "better than itself");
+  refused(&reader, problem, data, "above itself");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

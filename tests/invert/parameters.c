@@ -431,8 +431,8 @@ static void test_errors(void **state)
   refused(problem, "does not read it");
   refused(support_free_diag("{model_prior: {prior: {normal: [0, 1]}}}"),
           "expected dirichlet or flat");
-  refused(support_free_diag("{discount: {prior: {uniform: [1.5, 2]}}}"), "all its weight where");
-  refused(support_free_diag("{discount: {prior: {uniform: [-2, -1]}}}"), "all its weight where");
+  refused(support_free_diag("{discount: {prior: {uniform: [1.5, 2]}}}"), "all its mass outside");
+  refused(support_free_diag("{discount: {prior: {uniform: [-2, -1]}}}"), "all its mass outside");
 }
 
 /* --- dynamics by rows ----------------------------------------------------------------------- */

@@ -123,7 +123,7 @@ static void test_separators(void **state)
     idm_csv_close(csv);
   }
   expect_error("a,b;c\n1,2\n", 0, 1, 1,
-               "the header holds 1 comma and 1 semicolon: which of them separates its names?");
+               "the header holds 1 comma and 1 semicolon, and the separator is ambiguous");
   expect_error("a\tb\tc;d\n", 0, 1, 1, "the header holds 2 tabs and 1 semicolon");
   expect_error("\"a\"x;b\n", 0, 1, 4, "text after a closing quote; expected a semicolon or");
   /* One column has no separator: commas. */

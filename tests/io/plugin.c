@@ -45,7 +45,7 @@ static void test_loaded(void **state)
   const idm_planner *planner = idm_planner_find("myopic");
   assert_non_null(planner);
   assert_int_equal(idm_plugin_load(path_of("myopic"), &support_error), IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "there is a planner 'myopic' already"));
+  assert_non_null(strstr(support_error.message, "a planner 'myopic' is already registered"));
 
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   check(idm_problem_set_planner(problem, planner, &support_error));
@@ -76,7 +76,7 @@ static void test_register(void **state)
   assert_int_equal(idm_inverse_register(&inverse, &support_error), IDM_INPUT);
   idm_planner planner = *idm_planner_find("rational");
   assert_int_equal(idm_planner_register(&planner, &support_error), IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "there is a planner 'rational' already"));
+  assert_non_null(strstr(support_error.message, "a planner 'rational' is already registered"));
 }
 
 int main(void)

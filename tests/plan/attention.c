@@ -547,7 +547,7 @@ static void test_many(void **state)
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   idm_error error = {0};
   assert_int_equal(idm_scorer_run(scorer, idm_workspace_behavior(w), &score, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "not recorded, or not perceived, leaves"));
+  assert_non_null(strstr(error.message, "missing cells of the log or observations not perceived leave"));
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
   idm_workspace_destroy(w);

@@ -63,26 +63,26 @@ static void remarks_name_what_makes_no_difference(void **state)
   for (size_t i = 0; idm_planner_at(i); i++) assert_non_null(idm_planner_at(i)->keys);
   static const struct {
     const char *planner, *assignment, *words;
-  } cases[] = {{"rational", "alpha=0.5", "'rational' makes nothing of alpha"},
+  } cases[] = {{"rational", "alpha=0.5", "'rational' does not use alpha"},
                {"rational", "alpha=0", NULL},
                {"rational", "lapse=0.1", NULL},
                {"rational", "resolution=7", NULL},
                {"minimum-information", "alpha=1", NULL},
-               {"minimum-information", "alpha=2", "makes nothing of alpha"},
+               {"minimum-information", "alpha=2", "does not use alpha"},
                {"bounded-rational", "alpha=0.5", NULL},
-               {"bounded-rational", "temperature=2", "makes nothing of temperature"},
-               {"bounded-rational", "hidden=3", "makes nothing of hidden"},
-               {"bounded-rational", "delay_rate=3", "makes nothing of delay_rate"},
-               {"point-based", "prior_weight=0.5", "makes nothing of prior_weight"},
+               {"bounded-rational", "temperature=2", "does not use temperature"},
+               {"bounded-rational", "hidden=3", "does not use hidden"},
+               {"bounded-rational", "delay_rate=3", "does not use delay_rate"},
+               {"point-based", "prior_weight=0.5", "does not use prior_weight"},
                {"point-based", "gap=0.5", NULL},
                {"rational", NULL, NULL},
                {"point-based", NULL, NULL},
-               {"decision-rule", NULL, "makes nothing of certainty, belief_utility"},
-               {"maximum-entropy", NULL, "makes nothing of action_prior"},
-               {"decision-rule", "", "makes nothing of belief_utility"},
+               {"decision-rule", NULL, "does not use certainty, belief_utility"},
+               {"maximum-entropy", NULL, "does not use action_prior"},
+               {"decision-rule", "", "does not use belief_utility"},
                {"rational", "", NULL},
                {"td-learner", "decay=0.5", NULL},
-               {"td-learner", "resolution=7", "makes nothing of resolution"}};
+               {"td-learner", "resolution=7", "does not use resolution"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem = support_diag(0, INFINITY, 0);
     idm_agent_options_default(&problem->agent);

@@ -295,7 +295,7 @@ static void missed_responses_are_kept(void **state)
   assert_int_equal(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation,
                                 &data, &support_error),
                    IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "how the state moves then is not defined"));
+  assert_non_null(strstr(support_error.message, "the transition of the state is not defined"));
   idm_data_destroy(like);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);

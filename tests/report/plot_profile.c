@@ -58,7 +58,7 @@ static void test_odd(void **state)
   const idm_plot_subject subject = {.posterior = p, .assessment = &none};
   assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_INPUT), "no profiles"));
   report_series(p, "log_alpha", "person", people, 1, 0);
-  assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_USAGE), "for everybody"));
+  assert_non_null(strstr(report_refusal("profile", &subject, NULL, IDM_USAGE), "one per person"));
   idm_posterior_destroy(p);
 }
 

@@ -96,7 +96,7 @@ void report_refuse_people(const char *kind)
   idm_posterior *p = report_posterior(2, 5, names, 1);
   report_series(p, "log_alpha", "person", people, 1, 0);
   const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
-  assert_non_null(strstr(report_refusal(kind, &subject, NULL, IDM_USAGE), "for everybody"));
+  assert_non_null(strstr(report_refusal(kind, &subject, NULL, IDM_USAGE), "one per person"));
   const idm_plot_subject less = {.problem = problem, .posterior = p};
   assert_non_null(strstr(report_refusal(kind, &less, NULL, IDM_USAGE), "needs a log"));
   idm_posterior_destroy(p);

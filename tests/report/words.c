@@ -128,7 +128,7 @@ static void test_groups(void **state)
   expect_words(p, d, false,
                "Of 2 differences in log alpha 1 is clear (0 lies outside of their 95 % intervals), "
                "most of all c - a (3.5); of 2 differences in eta none is clear.");
-  expect_doubt(p, d, "none is clear; the verdict does not trust all of them.");
+  expect_doubt(p, d, "none is clear; not all of them are trusted.");
   idm_posterior_destroy(p);
 }
 

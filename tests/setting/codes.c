@@ -40,8 +40,8 @@ static void test_parts(void **state)
   for (size_t parts = 1; parts < 4; parts++) {
     idm_error error = {0};
     assert_int_equal(idm_labels_level(&labels, parts, 0, &levels, &error), IDM_INPUT);
-    assert_non_null(strstr(error.message, parts == 2 ? "'yes' is not joined from 2 parts"
-                                                     : "'no/low' is not joined from"));
+    assert_non_null(strstr(error.message,
+                           parts == 2 ? "'yes' does not have 2 parts" : "'no/low' does not have"));
     assert_int_equal(levels.count, 0);
     assert_null(levels.name);
   }

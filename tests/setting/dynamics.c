@@ -53,7 +53,7 @@ static void test_list(void **state)
   check(idm_problem_validate(problem, &support_error));
   assert_false(idm_problem_models_derived(problem));
   assert_int_equal(idm_problem_set_dynamics(problem, d, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "a list of their own"));
+  assert_non_null(strstr(error.message, "an explicit list"));
   idm_dynamics_destroy(d);
   idm_problem_destroy(problem);
 }

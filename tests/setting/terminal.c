@@ -184,7 +184,7 @@ static void test_refusals(void **state)
   (void)state;
   expect_refusal(SPACES MATRICES UTILITY "start: goal\n", "'goal', which is terminal");
   expect_refusal(SPACES MATRICES UTILITY "certainty: {above: 0.9, award: 1}\n",
-                 "certainty pays for beliefs at every step");
+                 "certainty is a utility of beliefs at every step");
   expect_refusal(SPACES MATRICES UTILITY "free: {utility: {entries: [left.goal]}}\n",
                  "the terminal state 'goal', where nothing is done");
   expect_refusal("states: [a, b]\nactions: [b, go]\nobservations: states\nterminal: [b]\n",

@@ -162,7 +162,7 @@ static void test_refusals(void **state)
                               "transition: {\"*\": uniform}\nobservation: {\"*\": uniform}\n";
   expect_refusal(SEEN, other, "observation 1 of the other problem is 'x'; expected 'low'");
   expect_refusal(SEEN "models: [{weight: 1, observation: {\"*\": uniform}}]\n", SEEN,
-                 "a list of models of its own");
+                 "an explicit list of models");
   expect_refusal(SEEN "free: [emission]\n", SEEN, "emission is free");
   expect_refusal(SPACES CALM FEATURES, SPACES CALM "features: {wet: {left: 1}, dry: {left: 1}}\n",
                  "feature 2 of the other problem is 'dry'; expected 'step'");

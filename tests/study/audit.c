@@ -147,7 +147,7 @@ static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
   assert_int_equal(unlink(path), 0);
   idm_posterior *gone = NULL;
   assert_int_equal(idm_run_read(h.run, NULL, NULL, &gone, NULL, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "begin it anew with --overwrite"));
+  assert_non_null(strstr(error.message, "restart it with --overwrite"));
   close_host(&h);
 }
 

@@ -111,7 +111,7 @@ static void test_stopping(void **state)
   const size_t done = idm_calibration_done(c);
   if (done < 4) {
     assert_int_equal(status, IDM_UNTRUSTED);
-    assert_non_null(strstr(error.message, "the same command goes on"));
+    assert_non_null(strstr(error.message, "continue with the same command"));
   }
   wish = false;
   check(idm_replications_run(c, f->path, stop, &wish, &support_error));

@@ -74,7 +74,7 @@ static void poor_dynamics_fail_a_fit(void **state)
   judge(*state, &s, false, &a);
   assert_false(a.trusted);
   assert_int_equal(a.failures.count, 1);
-  assert_non_null(strstr(a.failures.text[0], "the draws of the dynamics are not to be trusted"));
+  assert_non_null(strstr(a.failures.text[0], "the draws of the dynamics are not trusted"));
   /* Nobody chooses the sampler of dynamics, or holds one of their numbers. */
   assert_null(strstr(a.failures.text[0], "--sampler"));
   assert_null(strstr(a.failures.text[0], "hold a parameter"));

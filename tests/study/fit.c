@@ -193,7 +193,7 @@ static void check_stop_and_resume(const folder *f, int resolution)
     assert_int_equal(found.stopped, s.stopped);
     assert_int_equal(has(part, "checkpoint"), s.stopped);
     assert_int_equal(has(part, "run.nc"), found.posterior != NULL);
-    if (s.stopped) assert_non_null(strstr(error.message, "goes on"));
+    if (s.stopped) assert_non_null(strstr(error.message, "continue with"));
     if (s.stopped && found.assessment) assert_false(found.assessment->trusted);
     idm_run_clear(&found);
   }
@@ -306,7 +306,7 @@ static bool stop_second(void *context, const idm_progress_state *work)
   second *s = context;
   char words[80];
   s->evaluated =
-      s->evaluated || strstr(idm_progress_describe(work, words, sizeof words), "the data say");
+      s->evaluated || strstr(idm_progress_describe(work, words, sizeof words), "checking the answer");
   s->stopped = s->stopped || (s->evaluated && work->save && work->done > 0.4);
   return s->stopped;
 }
@@ -364,7 +364,8 @@ static void test_failure_while_looking(void **state)
   check(idm_run_assess(run, posterior, &assessment, &support_error));
   assert_false(assessment->trusted);
   const idm_notes *failures = &assessment->failures;
-  assert_non_null(strstr(failures->text[failures->count - 1], "could not be looked at"));
+  assert_non_null(
+      strstr(failures->text[failures->count - 1], "the checks that read the log failed"));
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(posterior);
   idm_run_clear(&found);
@@ -410,7 +411,7 @@ static void test_overwrite(void **state)
   assert_int_equal(idm_run_fit(run, IDM_RUN_OVERWRITE, h.problem, h.data, &h.request, stop_late, &l,
                                &found, NULL, &error),
                    IDM_UNTRUSTED);
-  assert_non_null(strstr(error.message, "is left as it was"));
+  assert_non_null(strstr(error.message, "is unchanged"));
   idm_run_clear(&found);
   assert_int_equal(seed_of(run), old.settings.seed);
   assert_false(idm_run_complete(run));
@@ -570,7 +571,7 @@ static void test_parts_that_do_not_fit(void **state)
   posterior->request--;
   posterior->draws--;
   assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "20 draws a chain, and run.nc holds 19"));
+  assert_non_null(strstr(error.message, "20 draws per chain, and run.nc has 19"));
   posterior->draws++;
   /* Another discount beside the draws: whatever is wanted of the folder, it is refused. */
   char config[128];

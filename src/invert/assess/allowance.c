@@ -1,11 +1,12 @@
-/* The time limit of the checks that read the log: see the header. */
+/* Time limit of the checks that read the log: runs each check within its share of the time and
+ * removes the results of a check that exceeds it. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds that all checks have together, and that each has after them. */
+/* Seconds that the first checks share, and seconds that each later check has at least. */
 static const double initial_seconds = 10, min_seconds = 1;
 
 check_time_limit idm_check_time_begin(double seconds, idm_cancel *opt_cancel)
@@ -19,7 +20,7 @@ static bool is_limited(const check_time_limit *opt_time_limit)
   return opt_time_limit && opt_time_limit->seconds != 0;
 }
 
-/* Seconds of work that the check which begins now has. */
+/* Seconds of work available to the check that begins now. */
 static double limit_of(const check_time_limit *a)
 {
   const double worked = idm_seconds_worked(a->started), left = a->seconds - worked;
@@ -27,9 +28,9 @@ static double limit_of(const check_time_limit *a)
   return fmax(fmax(left / 2, first), min_seconds);
 }
 
-/* --- what a check leaves behind ------------------------------------------------------------- */
+/* --- results of a check ---------------------------------------------------------------------- */
 
-/* Notes and results before a check. */
+/* Counts of notes, and results, before a check. */
 typedef struct check_snapshot {
   size_t failures;
   size_t misfits;
@@ -78,7 +79,7 @@ static void drop_model(idm_assessment *a)
   a->model = (idm_model_check){.log_likelihood = NAN, .uniform = NAN, .rates = NAN};
 }
 
-/* Drop what the check of a row stores in the assessment besides notes and results. */
+/* Remove what the check of a row stores in the assessment besides notes and results. */
 static void drop(idm_assessment *a, idm_check_id id)
 {
   if (id == IDM_CHECK_IDENTIFICATION) drop_intervals(a);
@@ -90,7 +91,7 @@ static void drop(idm_assessment *a, idm_check_id id)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Whether a check of this folder records a row together with its own. */
+/* Whether a row is recorded by a check of another row in this folder. */
 static bool is_recorded_here(size_t row)
 {
   static const char folder[] = "invert/assess/";
@@ -98,7 +99,8 @@ static bool is_recorded_here(size_t row)
   return at && at->owner && strncmp(at->owner, folder, sizeof folder - 1) == 0;
 }
 
-/* Rows from `id` on that its check records: up to the next row of another function or folder. */
+/* The last of the rows from `id` on that the check of `id` records: up to the next row with a
+ * function or folder of its own. */
 static size_t last_row(idm_check_id id)
 {
   size_t last = (size_t)id;
@@ -121,7 +123,7 @@ static void skip_rows(const check_context *q, idm_check_id id)
   if (id == IDM_CHECK_IDENTIFICATION) skip_row(q, IDM_CHECK_HIGHEST_POINT);
 }
 
-/* Whether a check reads the intervals of identification, without which it would pass unseen. */
+/* Whether a check reads the profile intervals, without which it would pass untested. */
 static bool reads_intervals(idm_check_id id)
 {
   return id == IDM_CHECK_PRIOR_CONFLICT || id == IDM_CHECK_PRIOR_PULL || id == IDM_CHECK_PRIOR_GAP;

@@ -19,7 +19,7 @@
 
 /* === verdict ================================================================================ */
 
-/* Verdicts in words. */
+/* Verdicts as sentences. */
 
 const char *idm_person_verdict_name(idm_person_verdict verdict)
 {
@@ -29,7 +29,7 @@ const char *idm_person_verdict_name(idm_person_verdict verdict)
   return (unsigned)verdict < IDM_PERSON_VERDICTS ? words[verdict] : NULL;
 }
 
-/* Whether the model describes everybody who was fitted one by one. */
+/* Whether the model fits all people who were fitted separately. */
 static bool fits_all_people(const idm_assessment *a)
 {
   for (size_t i = 0; i < a->people; i++)
@@ -38,7 +38,7 @@ static bool fits_all_people(const idm_assessment *a)
   return true;
 }
 
-/* In a line, and what to look at above it. */
+/* The verdict in one line, and the section of the output that explains it. */
 typedef struct verdict {
   const char *words;
   const char *see;
@@ -67,19 +67,19 @@ static verdict verdict_of(const idm_assessment *a)
                            : "not to be trusted yet: the draws are sound, but the model is not",
                      "see MODEL above"};
   if (!a->trusted) return (verdict){"not to be trusted yet", "see what FAILS above"};
-  if (point) return (verdict){"a point: nothing here says how sure it is", ""};
+  if (point) return (verdict){"a point, without a measure of its uncertainty", ""};
   if (a->fitted_separately && !fits_all_people(a))
-    return (verdict){"the draws can be trusted; the model does not fit everybody, no more often "
-                     "than chance has it",
+    return (verdict){"the draws can be trusted; the model does not fit all people, but misfits are "
+                     "no more frequent than by chance",
                      ""};
   if (a->checks.kind == IDM_CHECK_FIT && a->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
     return (verdict){"the draws can be trusted; the decisions are too few to test the model", ""};
   if (a->model.evaluated && idm_assessment_depends(a))
-    return (verdict){"the draws can be trusted, and nothing speaks against the model; the answer "
-                     "depends on dynamics",
-                     ""};
+    return (verdict){
+        "the draws can be trusted, and no test rejects the model; the answer depends on dynamics",
+        ""};
   return (verdict){a->model.evaluated || a->fitted_separately
-                       ? "the draws can be trusted, and nothing speaks against the model"
+                       ? "the draws can be trusted, and no test rejects the model"
                        : "the draws can be trusted; the model is unchecked",
                    ""};
 }
@@ -102,8 +102,8 @@ const char *idm_assessment_section(const idm_assessment *a)
 
 /* === assess ================================================================================= */
 
-/* The verdict on an answer: the rows of the table of checks that apply to it, those of the draws
- * first, then those of the log. */
+/* Runs the rows of the table of checks that apply to an answer: first the rows of the draws, then
+ * the rows of the log. */
 
 void idm_assessment_destroy(idm_assessment *a)
 {
@@ -153,8 +153,8 @@ idm_check_kind idm_check_kind_of(const idm_posterior *p)
   if (strcmp(p->inverse, "audit") == 0) return is_nested(p) ? IDM_CHECK_NESTED : IDM_CHECK_AUDIT;
   for (size_t i = 0; i < p->axes; i++)
     if (strcmp(p->axis[i].name, "person") == 0) return IDM_CHECK_SEPARATE;
-  /* A posterior that is read from a file has no finding: its inverse planner has an objective of
-   * its own. */
+  /* A posterior that is read from a file has no optimality record; the objective of its inverse
+   * planner identifies its kind. */
   const idm_inverse *by = idm_inverse_find(p->inverse);
   const bool drawn = p->answer == IDM_POSTERIOR;
   if (p->finding || (by && !idm_inverse_by_likelihood(by)))
@@ -188,7 +188,7 @@ bool idm_check_is_of_model(idm_check_id id)
          (row->worst == IDM_CHECK_MISFIT || id == IDM_CHECK_IMPORTANCE || id == IDM_CHECK_MODES);
 }
 
-/* Whether a row is among those that are run. */
+/* Whether a row belongs to the selection of the context. */
 static bool is_selected(const check_context *q, idm_check_id id, bool log)
 {
   if (idm_check_at(id)->log != log) return false;
@@ -198,17 +198,17 @@ static bool is_selected(const check_context *q, idm_check_id id, bool log)
 static void describe(const void *content, char *buffer, size_t size)
 {
   (void)content;
-  snprintf(buffer, size, "looking at what the data say");
+  snprintf(buffer, size, "checking the answer against the data");
 }
 
-/* Whether somebody who watches lets it go on with the next part. */
+/* Returns IDM_UNTRUSTED if the monitor stops the assessment before the next check. */
 static idm_status check_monitor(const idm_fit_monitor *opt_monitor, double done,
                                 idm_error *opt_error)
 {
   const idm_progress_state work = {.done = done, .describe = describe};
   if (!opt_monitor || !opt_monitor->progress || !opt_monitor->progress(opt_monitor->context, &work))
     return IDM_OK;
-  return idm_fail(opt_error, IDM_UNTRUSTED, "stopped before all of it was looked at");
+  return idm_fail(opt_error, IDM_UNTRUSTED, "stopped before all checks were run");
 }
 
 idm_status idm_check_rows(const check_context *q, bool log, const idm_fit_monitor *opt_monitor,
@@ -231,8 +231,8 @@ idm_status idm_check_rows(const check_context *q, bool log, const idm_fit_monito
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* Draws of a number on the scale of its prior; NULL where it is summarised on that scale, or has
- * none. */
+/* Draws of a number on the scale of its prior; NULL if the number is summarised on that scale, or
+ * has no such scale. */
 static const double *find_coordinate(const idm_posterior *p, size_t quantity)
 {
   const char *name = p->quantity.name[quantity];
@@ -282,10 +282,10 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   return IDM_OK;
 }
 
-/* --- data ----------------------------------------------------------------------------------- */
+/* --- log ------------------------------------------------------------------------------------- */
 
-/* The rows of the log over an open fit. The finding comes last: it leaves a plan behind, and what
- * comes before begins without one. */
+/* Run the rows of the log over an open fit. The optimality record comes last: it leaves a plan in
+ * the workspace, and the checks start without one. */
 static idm_status assess_log(const check_context *q, const idm_fit_monitor *opt_monitor,
                              idm_error *opt_error)
 {
@@ -294,8 +294,8 @@ static idm_status assess_log(const check_context *q, const idm_fit_monitor *opt_
   return status == IDM_OK ? idm_assess_matched(q, opt_error) : status;
 }
 
-/* The environment of an answer that does not come from the likelihood of the decisions: half of the
- * level is that of `saturated`. */
+/* Test of the environment for an answer that does not come from the likelihood of the decisions: it
+ * has half of the level; `saturated` has the other half. */
 static idm_status check_environment(const check_context *q, idm_error *opt_error)
 {
   const idm_problem *problem = q->f->problem;
@@ -314,7 +314,7 @@ static idm_status check_environment(const check_context *q, idm_error *opt_error
     idm_notes_add(&a->remarks, "unchecked: the environment of the log; %s", unchosen);
     return IDM_OK;
   }
-  /* A rule that repeats the demonstrator's frequencies is the answer in every environment. */
+  /* Frequencies of the demonstrator, repeated as a rule, are the answer in every environment. */
   const bool used = strcmp(q->posterior->sampler, IDM_SAMPLER_FREQUENCIES) != 0;
   return idm_environment_assess(problem, q->f->data, false, used, IDM_CHECK_LEVEL / 2, a,
                                 opt_error);
@@ -345,7 +345,7 @@ idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data
   const idm_fit_settings settings = idm_assess_settings(posterior, threads);
   fit_context f = {.problem = problem, .data = data};
   idm_cancel cancel;
-  idm_cancel_init(&cancel, opt_monitor, "looking at what the data say");
+  idm_cancel_init(&cancel, opt_monitor, "checking the answer against the data");
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);
   const check_time_limit limit =
       idm_check_time_begin(opt_monitor ? opt_monitor->check_seconds : 0, &cancel);

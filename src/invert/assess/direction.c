@@ -1,6 +1,7 @@
-/* Directions in which the dynamics of a problem can be off.
+/* Directions of change of the dynamics of a problem: enumeration, shifts of dynamics and models
+ * along them, and names.
  *
- * Contents: making them · moving · words */
+ * Contents: enumeration · shifts · names */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #include "base/text.h"
 #include "learn/learn.h"
 
-/* --- making them ---------------------------------------------------------------------------- */
+/* --- enumeration ----------------------------------------------------------------------------- */
 
 void idm_directions_close(directions *d)
 {
@@ -32,7 +33,7 @@ static size_t width_of(const directions *d, direction_part part)
   return part == DIRECTION_EMISSION ? d->own->sizes.observations : d->own->sizes.states;
 }
 
-/* Numbers of one row in an array laid out as those of idm_dynamics. */
+/* One row of an array with the layout of idm_dynamics. */
 static double *row_of(const directions *d, const idm_dynamics *of, direction_part part,
                       size_t action, size_t state)
 {
@@ -41,7 +42,7 @@ static double *row_of(const directions *d, const idm_dynamics *of, direction_par
   return matrices + (action * d->own->sizes.states + state) * width_of(d, part);
 }
 
-/* The likeliest outcome that can move, the first of equals; -1: none can. */
+/* The likeliest outcome with a probability in (0, 1), the first of equals; -1 if there is none. */
 static int32_t largest_open(const double *p, size_t width)
 {
   int32_t top = -1;
@@ -59,7 +60,7 @@ static int32_t *add(directions *d, direction_part part, size_t action, size_t st
   return entry;
 }
 
-/* All rows of a matrix together, where there are several. */
+/* Add the direction of all rows of a matrix together, if two or more can change. */
 static void add_matrix(directions *d, direction_part part, size_t action)
 {
   const size_t k = d->own->sizes.states;
@@ -72,7 +73,8 @@ static void add_matrix(directions *d, direction_part part, size_t action)
   if (rows < 2) d->count--;
 }
 
-/* Every number of a row; of two, one is the other's complement. */
+/* Add the directions of every probability of a row; of two probabilities one, since the other is
+ * its complement. */
 static void add_row(directions *d, direction_part part, size_t action, size_t state)
 {
   const double *p = row_of(d, d->own, part, action, state);
@@ -98,7 +100,7 @@ static void add_all(directions *d, bool numbers)
   if (numbers) add_row(d, DIRECTION_START, 0, 0);
 }
 
-/* The leading actions of tied matrices. */
+/* Find the representative action of every group of tied matrices. */
 static idm_status find_ties(directions *d, const idm_problem *problem, idm_error *opt_error)
 {
   structure *s = NULL;
@@ -109,7 +111,7 @@ static idm_status find_ties(directions *d, const idm_problem *problem, idm_error
   for (int part = 0; part < 2; part++)
     for (size_t u = 0; u < s->sizes.actions; u++) {
       size_t representative = (s->row[first[part] + u * k].tied_to - first[part]) / k;
-      /* A terminal action has no directions, so that it leads nobody. */
+      /* A terminal action has no directions, so it is never a representative. */
       while (representative < u && (d->setting->terminal[representative] ||
                                     s->row[first[part] + representative * k].tied_to !=
                                         s->row[first[part] + u * k].tied_to))
@@ -120,7 +122,7 @@ static idm_status find_ties(directions *d, const idm_problem *problem, idm_error
   return IDM_OK;
 }
 
-/* Matrices of transitions that are given row by row; observed states show themselves. */
+/* Expand sparse transitions to matrices; observed states have identity emissions. */
 static idm_status expand(const idm_setting *setting, idm_dynamics **ret_dynamics,
                          idm_error *opt_error)
 {
@@ -163,9 +165,9 @@ idm_status idm_directions_open(directions *d, const idm_problem *problem, bool n
   return status;
 }
 
-/* --- moving --------------------------------------------------------------------------------- */
+/* --- shifts ---------------------------------------------------------------------------------- */
 
-/* Rows of the matrix that a direction is of. */
+/* Number of rows of the matrix that a direction changes. */
 static size_t rows_of(const directions *d, size_t i)
 {
   return d->one[i].part == DIRECTION_START ? 1 : d->own->sizes.states;
@@ -199,7 +201,8 @@ void idm_direction_limits(const directions *d, size_t i, double *low, double *hi
   }
 }
 
-/* Raise one outcome of a row that can move; the others keep their proportions. */
+/* Shift the probability of one outcome of a row if it is in (0, 1), scaling the others in
+ * proportion. */
 static void shift_row(double *p, size_t width, size_t entry, double shift)
 {
   static const double least = 1e-9;
@@ -210,7 +213,7 @@ static void shift_row(double *p, size_t width, size_t entry, double shift)
   p[entry] = moved;
 }
 
-/* Raise rows of a matrix [state][outcome]. */
+/* Shift rows of a matrix [state][outcome]. */
 static void shift_rows(double *matrix, size_t states, size_t width, const int32_t *entry,
                        double shift)
 {
@@ -248,14 +251,14 @@ void idm_direction_shift_models(const directions *d, size_t i, double shift, idm
     }
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static const idm_labels *outcomes_of(const directions *d, direction_part part)
 {
   return part == DIRECTION_EMISSION ? &d->setting->observations : &d->setting->states;
 }
 
-/* The outcome that grows in the row of a direction that moves one. */
+/* The outcome that increases, for a direction of one row. */
 static const char *outcome_of(const directions *d, size_t i)
 {
   const direction *it = &d->one[i];
@@ -263,8 +266,8 @@ static const char *outcome_of(const directions *d, size_t i)
   return outcomes_of(d, it->part)->name[d->entry[i * d->own->sizes.states + at]];
 }
 
-/* Actions that share the matrix; `acts`: those alone after which the log goes on, which it can
- * show. */
+/* Number of actions that share the matrix of a direction, and the first of them. `acts`: count only
+ * actions after which the log continues, since only those have observations. */
 static size_t sharing(const directions *d, const direction *it, bool acts, size_t *ret_first)
 {
   size_t count = 0;

@@ -1,4 +1,5 @@
-/* Checks of draws.
+/* Checks of draws: modes that a search found, convergence of the chains, the sampler, people's
+ * numbers, and a normal approximation (docs/method/verdict.md, 1).
  *
  * Contents: higher mode · draws */
 #include <math.h>
@@ -20,13 +21,14 @@
 
 /* === higher mode ============================================================================ */
 
-/* The check `higher-mode`: whether a search found a mode that is higher than that of the draws. */
+/* The check `higher-mode`: whether a search found a higher mode than that of the draws. */
 
-/* An upper bound of the log-likelihood at the mode that the draws are of. In d directions of a
- * normal posterior the log-likelihood is gamma(d/2) below its maximum, whose mean and variance are
- * equal; so it is next to a bound at 0, where it is gamma(1) below. The variance is that within
- * chains: chains at different modes fail r-hat. With few data per number the posterior is far
- * from normal, and the mode that a search from the draws attains is the better bound. */
+/* Upper bound of the log-likelihood at the mode of the draws. In d directions of a normal posterior
+ * the log-likelihood is below its maximum by a gamma(d/2) variate, whose mean and variance are
+ * equal; near a bound at 0 it is below by a gamma(1) variate, for which they are equal too. The
+ * variance is the mean within chains: chains at different modes fail r-hat. With few data per
+ * number the posterior is far from normal; the mode that a search from the draws attains is then
+ * the better bound. */
 static idm_status mode_upper_bound(const double *x, size_t chains, size_t draws,
                                    double *ret_upper_bound, idm_error *opt_error)
 {
@@ -74,7 +76,7 @@ idm_status idm_check_higher_mode(const check_context *q, idm_error *opt_error)
 
 /* === draws ================================================================================== */
 
-/* Checks of draws alone: the chains, the sampler, people's own numbers, a normal approximation.
+/* Checks of draws alone.
  *
  * Contents: numbers · chains · the sampler · people · a normal approximation */
 
@@ -87,15 +89,15 @@ bool idm_is_of_person(const idm_posterior *posterior, size_t quantity)
          strcmp(posterior->axis[posterior->series[series].axis].name, "person") == 0;
 }
 
-/* Whether the diagnosis of a quantity decides: it is a number that is summarised, and nobody's own.
- */
+/* Whether the diagnosis of a quantity affects the verdict: it is a summarised number that is not
+ * one person's. */
 static bool is_judged(const idm_posterior *p, size_t i)
 {
   return p->answer == IDM_POSTERIOR && !(p->quantity_size && p->quantity_size[i] > 1) &&
          p->summarised[i] && !idm_is_of_person(p, i);
 }
 
-/* How a quantity is called. Those of a population, such as log_alpha_sd, are called as in files. */
+/* Label of a quantity; in a population, such as log_alpha_sd, its name in files. */
 static const char *name_of(const idm_posterior *p, size_t i, char *buffer, size_t size)
 {
   if (!p->series_count) return idm_quantity_label(p->quantity.name[i], buffer, size);
@@ -103,8 +105,8 @@ static const char *name_of(const idm_posterior *p, size_t i, char *buffer, size_
   return buffer;
 }
 
-/* Where a mean, or what tells how good it is, is no number, nothing that follows from it is. A
- * number that depends on dynamics has no interval. */
+/* Whether mean, sd, quantiles and diagnostics of a quantity are finite. A number that depends on
+ * dynamics has no interval. */
 static bool is_finite(const idm_assessment *a, size_t quantity, size_t chains)
 {
   const idm_diagnosis *d = &a->diagnosis[quantity];
@@ -114,7 +116,8 @@ static bool is_finite(const idm_assessment *a, size_t quantity, size_t chains)
          isfinite(d->ess_bulk) && isfinite(d->ess_tail) && (chains < 2 || isfinite(d->rhat));
 }
 
-/* Numbers without a diagnosis of their own, and points: whether every draw is finite. */
+/* Count the numbers without a diagnosis of their own, and points, that are not finite in every
+ * draw. */
 static size_t find_infinite(const check_context *q)
 {
   const idm_posterior *p = q->posterior;
@@ -131,7 +134,7 @@ static size_t find_infinite(const check_context *q)
     if (finite || diagnosed || (size == 1 && !p->summarised[i])) continue;
     infinite++;
     idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_FINITE, IDM_CHECK_FAILED),
-                  "%s is not finite in every draw; look at its prior",
+                  "%s is not finite in every draw; examine its prior",
                   idm_quantity_label(p->quantity.name[i], name, sizeof name));
   }
   return infinite;
@@ -148,7 +151,7 @@ idm_status idm_check_finite(const check_context *q, idm_error *opt_error)
     infinite++;
     idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_FINITE, IDM_CHECK_FAILED),
                   "the mean, the sd or a diagnostic of %s is not finite: draws may be infinite, or "
-                  "all alike; look at its prior, or infer it on another scale",
+                  "all equal; examine its prior, or infer it on another scale",
                   name_of(p, i, name, sizeof name));
   }
   infinite += find_infinite(q);
@@ -156,8 +159,7 @@ idm_status idm_check_finite(const check_context *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether a quantity is a number of a block whose numbers lie in [0, 1]: it has a mean, however its
- * draws look. */
+/* Whether a quantity is a number of a block with support [0, 1]: its mean exists for any draws. */
 static bool is_fraction(const char *quantity)
 {
   const size_t length = strcspn(quantity, "[.");
@@ -192,7 +194,8 @@ bool idm_diagnosis_heavy_tailed(const idm_diagnosis *d)
   return d && !isnan(d->tail) && !idm_check_passes(IDM_CHECK_SD, d->tail);
 }
 
-/* Three rows by one measurement, and one sentence: of the mean where that is in doubt. */
+/* Record three rows from one Pareto k, with one note: on the mean if it is in doubt, else on the
+ * sd. */
 static void assess_tail(const check_context *q, size_t i, double shape)
 {
   idm_assessment *a = q->assessment;
@@ -201,16 +204,15 @@ static void assess_tail(const check_context *q, size_t i, double shape)
   idm_check_record(&a->checks, IDM_CHECK_MEAN, exists ? IDM_CHECK_PASSED : IDM_CHECK_FAILED, shape);
   const bool mean = idm_check_test(&a->checks, IDM_CHECK_HEAVY_TAIL, shape);
   if (!idm_check_test(&a->checks, IDM_CHECK_SD, shape)) return;
-  idm_notes_add(
-      exists ? &a->remarks : &a->failures,
-      "the %s of %s hangs on its few largest draws (Pareto k %.2f; from %g on there need "
-      "not be %s): tables show its median and interval in place of mean and sd; give it a "
-      "narrower prior or another scale",
-      mean ? "mean" : "sd", name_of(q->posterior, i, name, sizeof name), shape,
-      idm_check_threshold(mean ? IDM_CHECK_MEAN : IDM_CHECK_SD), mean ? "a mean" : "one");
+  idm_notes_add(exists ? &a->remarks : &a->failures,
+                "the %s of %s depends on its few largest draws (Pareto k %.2f; from %g on there "
+                "need not be %s): tables show its median and interval in place of mean and sd; "
+                "give it a narrower prior or another scale",
+                mean ? "mean" : "sd", name_of(q->posterior, i, name, sizeof name), shape,
+                idm_check_threshold(mean ? IDM_CHECK_MEAN : IDM_CHECK_SD), mean ? "a mean" : "one");
 }
 
-/* People's own numbers are measured for tables; one remark counts them. */
+/* The tails of people's own numbers are measured for tables; one remark counts the heavy ones. */
 idm_status idm_check_heavy_tail(const check_context *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
@@ -229,12 +231,11 @@ idm_status idm_check_heavy_tail(const check_context *q, idm_error *opt_error)
     personal += person && idm_diagnosis_heavy_tailed(&a->diagnosis[i]);
   }
   if (personal)
-    idm_notes_add(
-        &a->remarks,
-        "%zu number%s of people %s a mean and an sd that hang on few draws (Pareto k above "
-        "%.1f): tables show the median there",
-        personal, personal == 1 ? "" : "s", personal == 1 ? "has" : "have",
-        idm_check_threshold(IDM_CHECK_SD));
+    idm_notes_add(&a->remarks,
+                  "%zu number%s of people %s a mean and an sd that depend on few draws (Pareto k "
+                  "above %.1f): tables show the median there",
+                  personal, personal == 1 ? "" : "s", personal == 1 ? "has" : "have",
+                  idm_check_threshold(IDM_CHECK_SD));
   return status;
 }
 
@@ -249,7 +250,8 @@ bool idm_chains_separate(const idm_posterior *p, size_t quantity, char *buffer, 
     double gap = INFINITY;
     const double mean = idm_mean(x + c * p->draws, p->draws);
     within = fmax(within, idm_squares_about(x + c * p->draws, p->draws, mean) / (double)p->draws);
-    /* The next chain above: slow chains lie scattered, those of separate modes in heaps. */
+    /* Gap to the next chain above: means of slow chains are scattered, means of chains at separate
+     * modes cluster. */
     for (size_t k = 0; k < p->chains; k++) {
       const double above = idm_mean(x + k * p->draws, p->draws) - mean;
       if (above > 0) gap = fmin(gap, above);
@@ -266,7 +268,7 @@ static void note_rhat(const check_context *q, size_t i)
 {
   const idm_posterior *p = q->posterior;
   const double rhat = q->assessment->diagnosis[i].rhat;
-  const bool chosen = idm_sampler_find(p->sampler); /* people and dynamics have one of their own */
+  const bool chosen = idm_sampler_find(p->sampler); /* people and dynamics have fixed samplers */
   idm_notes *failures = &q->assessment->failures;
   char name[128];
   char places[400];
@@ -277,10 +279,10 @@ static void note_rhat(const check_context *q, size_t i)
                   name);
   else if (idm_chains_separate(p, i, places, sizeof places))
     idm_notes_add(failures,
-                  "separate modes of %s: the chains sit at %s (R-hat %.3f) and do not change "
-                  "places; %s, or a prior that rules some of them out",
+                  "separate modes of %s: the chains are at %s (R-hat %.3f) and do not move between "
+                  "them; %s, or a prior that excludes some of them",
                   name, places, rhat,
-                  chosen ? "use --sampler metropolis, which leaps between modes"
+                  chosen ? "use --sampler metropolis, which moves between modes"
                          : "take more --warmup and --draws");
   else
     idm_notes_add(failures,
@@ -383,7 +385,7 @@ bool idm_person_draws_suffice(const idm_diagnosis *d, size_t chains)
          (chains < 2 || idm_check_passes(IDM_CHECK_PERSON_RHAT, d->rhat));
 }
 
-/* Both rows of one person's number. */
+/* Record both rows of one person's number. */
 static void record_person(idm_checks *checks, const idm_diagnosis *d, size_t chains)
 {
   idm_check_test(checks, IDM_CHECK_PERSON_DRAWS, d->ess_bulk);
@@ -393,8 +395,8 @@ static void record_person(idm_checks *checks, const idm_diagnosis *d, size_t cha
   if (chains > 1) idm_check_test(checks, IDM_CHECK_PERSON_RHAT, d->rhat);
 }
 
-/* Of two people's diagnoses the one to be named: without a number, then the larger R-hat, then the
- * fewer effective draws. */
+/* Order of people's diagnoses by which the worst is chosen: R-hat not finite first, then larger
+ * R-hat, then fewer effective draws. */
 static bool is_worse(const idm_diagnosis *a, const idm_diagnosis *b)
 {
   if (isfinite(a->rhat) != isfinite(b->rhat)) return !isfinite(a->rhat);
@@ -402,7 +404,7 @@ static bool is_worse(const idm_diagnosis *a, const idm_diagnosis *b)
   return a->ess_bulk < b->ess_bulk;
 }
 
-/* People are judged together, since there may be thousands. */
+/* One note covers all people, of whom there may be thousands. */
 static void assess_series(const idm_posterior *p, const idm_series *series, idm_assessment *a)
 {
   const idm_labels *person = &p->axis[series->axis].label;
@@ -438,8 +440,8 @@ idm_status idm_check_people(const check_context *q, idm_error *opt_error)
 
 /* --- a normal approximation ----------------------------------------------------------------- */
 
-/* Mean and Cholesky factor of the covariance of the draws: those of the approximation, up to the
- * error of a sample. False where there is none. */
+/* Mean and Cholesky factor of the covariance of the draws, which estimate those of the
+ * approximation. Returns false if the covariance is not positive definite. */
 static bool find_normal(const idm_posterior *p, size_t d, double *mean, double *factor)
 {
   const size_t count = p->chains * p->draws;
@@ -447,7 +449,7 @@ static bool find_normal(const idm_posterior *p, size_t d, double *mean, double *
   return idm_cholesky(d, factor);
 }
 
-/* weight = density / normal density, normalised; draws without a density have weight 0. */
+/* Compute weight = density / normal density, normalised; draws without a density have weight 0. */
 static void weigh(const idm_posterior *p, size_t d, const double *mean, const double *factor,
                   double *z, double *weight)
 {
@@ -481,7 +483,7 @@ idm_status idm_check_approximation(const check_context *q, idm_error *opt_error)
   if (status == IDM_OK && find_normal(p, d, scratch, scratch + 2 * d)) {
     weigh(p, d, scratch, scratch + 2 * d, scratch + d, weight);
     share = idm_effective_size(weight, count) / (double)count;
-    /* The shape of a tail has no scale: among equal weights it is that of rounding. */
+    /* Pareto k is scale-free: among equal weights it would be that of rounding errors. */
     if (share < 1 - weight_tolerance) status = idm_pareto_shape(weight, count, &shape, opt_error);
   }
   free(weight);
@@ -490,9 +492,9 @@ idm_status idm_check_approximation(const check_context *q, idm_error *opt_error)
   const double max_shape = idm_check_threshold(IDM_CHECK_HEAVY_TAIL);
   if (idm_check_test(&a->checks, IDM_CHECK_APPROXIMATION, share) || shape > max_shape)
     idm_notes_add(idm_check_note(a, IDM_CHECK_APPROXIMATION, IDM_CHECK_FAILED),
-                  "the normal approximation is not the posterior: weighed by it %.0f %% of the "
-                  "draws are effective, fewer than %.0f, or their weights are too unequal (Pareto "
-                  "k %.2f, to be at most %.1f); use --inverse bayes",
+                  "the normal approximation is not the posterior: importance weights leave %.0f %% "
+                  "of the draws effective, fewer than %.0f, or are too unequal (Pareto k %.2f, "
+                  "expected at most %.1f); use --inverse bayes",
                   100 * share, 100 * idm_check_threshold(IDM_CHECK_APPROXIMATION), shape,
                   max_shape);
   return status;

@@ -1,6 +1,7 @@
-/* Test of the environment with the observations of the log: see the header.
+/* Score test of the environment with the observations of the log, by a forward filter with tangent
+ * vectors and saddlepoint tails (docs/method/verdict.md, 6).
  *
- * Contents: the filter · scores · residuals · the test · the best value · words */
+ * Contents: the filter · scores · residuals · the test · the estimate · sentences */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -16,24 +17,24 @@
 
 /* --- the filter ----------------------------------------------------------------------------- */
 
-/* Beliefs and their tangents along the branch of the tree that is being followed, for some of the
- * directions, and what every observation could have been. */
+/* Beliefs and their tangents along the current branch of the tree, for a block of directions, and
+ * the distribution of every observation. */
 typedef struct filter {
   const directions *d;
   const idm_prefix_tree *tree;
-  const idm_dynamics *at; /* the dynamics that it runs in */
+  const idm_dynamics *at; /* dynamics of the filter */
   idm_sizes sizes;
   size_t first; /* directions first .. first + count - 1 */
   size_t count;
-  double *belief;       /* [depth][1 + direction][state]: p(state|H), then its derivatives */
-  double *scratch;      /* [1 + direction][state] */
-  bool *valid;          /* [depth]: every action so far was recorded, and nothing impossible */
-  size_t capacity;      /* observations that may be part of the test, and */
-  size_t events;        /* those that are */
-  double *probability;  /* [event][observation]: p(o|H) */
-  double *value;        /* [direction][capacity][observation]: s(o|H) */
-  double *copies;       /* [event]: trajectories */
-  int32_t *observation; /* [event] */
+  double *belief;  /* [depth][1 + direction][state]: p(state|H), then its derivatives */
+  double *scratch; /* [1 + direction][state] */
+  bool *valid; /* [depth]: every action so far was recorded, and no observation had probability 0 */
+  size_t capacity;              /* upper bound of the events, and */
+  size_t events;                /* events: observations in the test */
+  double *probability;          /* [event][observation]: p(o|H) */
+  double *value;                /* [direction][capacity][observation]: s(o|H) */
+  double *copies;               /* [event]: number of trajectories */
+  int32_t *observation;         /* [event] */
   const idm_prefix_node **node; /* [event] */
   uint64_t excluded;            /* as in environment_check */
   uint64_t impossible;
@@ -57,7 +58,7 @@ static double *belief_at(const filter *f, size_t depth)
   return f->belief + depth * (1 + f->count) * f->sizes.states;
 }
 
-/* Whether a row holds an observation that could be part of the test. */
+/* Whether a row has an observation that could be part of the test. */
 static bool has_evidence(const idm_setting *setting, const idm_prefix_node *node)
 {
   const bool ends = node->action != IDM_MISSING && setting->ends[node->action];
@@ -81,7 +82,7 @@ static idm_status open_filter(filter *f, idm_error *opt_error)
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* The belief at the beginning of trajectories. */
+/* Set the belief at the start of trajectories. */
 static void begin(filter *f, const idm_prefix_node *node)
 {
   const size_t k = f->sizes.states;
@@ -98,7 +99,7 @@ static void begin(filter *f, const idm_prefix_node *node)
   f->valid[node->depth] = true;
 }
 
-/* to += weight times the slope of a row along a direction. */
+/* to += weight times the derivative of a row along a direction. */
 static void add_derivative(const double *row, size_t width, int32_t entry, double weight,
                            double *to)
 {
@@ -116,7 +117,7 @@ static void multiply(const double *from, const double *matrix, size_t states, si
     for (size_t o = 0; o < width && from[s] != 0; o++) to[o] += from[s] * matrix[s * width + o];
 }
 
-/* Beliefs after the transition of an action. */
+/* Update beliefs by the transition of an action. */
 static void transition_step(const filter *f, size_t action, const double *from, double *to)
 {
   const size_t k = f->sizes.states;
@@ -129,8 +130,8 @@ static void transition_step(const filter *f, size_t action, const double *from, 
   }
 }
 
-/* What could be seen, as an event: p(o|H) and its logarithm's derivatives. False where what was
- * seen has probability 0. */
+/* Append the predictive distribution of the observation as an event: p(o|H) and the derivatives of
+ * its logarithm. Returns false if the recorded observation has probability 0. */
 static bool predict_observation(filter *f, const idm_prefix_node *node, const double *belief)
 {
   const size_t k = f->sizes.states, width = f->sizes.observations, event = f->events;
@@ -155,7 +156,7 @@ static bool predict_observation(filter *f, const idm_prefix_node *node, const do
   return true;
 }
 
-/* Beliefs given what was seen, which is the last event, in place. */
+/* Condition the beliefs on the observation of the last event, in place. */
 static void condition(const filter *f, const idm_prefix_node *node, double *belief)
 {
   const size_t k = f->sizes.states, width = f->sizes.observations, event = f->events - 1;
@@ -190,7 +191,8 @@ static bool filter_observation(filter *f, const idm_prefix_node *node, double *b
   return false;
 }
 
-/* One row of the log. What is seen depends on the state after the action, or on that before it. */
+/* Filter one row of the log. The observation depends on the state after the action, or on the state
+ * before it (emits_before). */
 static void filter_row(filter *f, const idm_prefix_node *node)
 {
   const size_t size = (1 + f->count) * f->sizes.states;
@@ -199,7 +201,7 @@ static void filter_row(filter *f, const idm_prefix_node *node)
   const bool known = f->valid[node->depth - 1] && node->action != IDM_MISSING;
   f->valid[node->depth] = known;
   if (node->missed && node->action == IDM_MISSING && f->sizes.states == 1) {
-    /* There is one state to be in, whatever a missed response does. */
+    /* With one state, a missed response does not change the belief. */
     memcpy(after, before, size * sizeof *after);
     f->valid[node->depth] = f->valid[node->depth - 1];
     return;
@@ -233,7 +235,7 @@ static void run(filter *f)
 
 /* --- scores --------------------------------------------------------------------------------- */
 
-/* S and V of direction `i` of the filter. */
+/* Compute S and V of direction `i` of the filter. */
 static void add_up(const filter *f, size_t i, double *score, double *information)
 {
   const size_t width = f->sizes.observations;
@@ -258,7 +260,8 @@ static double two_sided(const filter *f, size_t i, double score, double informat
   return idm_saddlepoint_two_sided(&sum, score, information);
 }
 
-/* Whether the log has at least the information of one observation of what the direction moves. */
+/* Whether the log has at least the information of one observation on the probability of the
+ * direction. */
 static bool has_information(const environment_check *e, size_t i)
 {
   const double given = idm_direction_probability(&e->directions, i);
@@ -267,8 +270,8 @@ static bool has_information(const environment_check *e, size_t i)
 
 /* --- residuals ------------------------------------------------------------------------------ */
 
-/* Weights g(H) of the residuals of observation k. Events follow the tree depth first, so that
- * sum[depth] is of the branch that is being followed. */
+/* Weights g(H) of the residuals of observation k: the sum of earlier residuals. Events are in
+ * depth-first order of the tree, so sum[depth] belongs to the current branch. */
 static void weigh_past(const filter *f, size_t k, double *sum, double *weight)
 {
   const size_t width = f->sizes.observations;
@@ -283,7 +286,7 @@ static void weigh_past(const filter *f, size_t k, double *sum, double *weight)
   }
 }
 
-/* The step, less its mean over all observations. */
+/* Weights g(H) of the trend: the step, less its mean over all observations. */
 static void weigh_steps(const filter *f, double *weight)
 {
   double total = 0, mean = 0;
@@ -292,7 +295,7 @@ static void weigh_steps(const filter *f, double *weight)
   for (size_t e = 0; e < f->events; e++) weight[e] = f->node[e]->depth - mean;
 }
 
-/* Test one kind of weights; a filter without directions has room for one. */
+/* Test one kind of weights. A filter without directions has room for one. */
 static void test_residuals(const filter *f, serial_kind kind, size_t k, const double *weight,
                            serial_test *min_p)
 {
@@ -318,7 +321,8 @@ static void test_residuals(const filter *f, serial_kind kind, size_t k, const do
                            .size = fabs(score) / information * sqrt(squares / total)};
 }
 
-/* Of two observations one alone: the residuals of the other are opposite. */
+/* Test all residuals. Of two observations only one is tested: the residuals of the other are its
+ * negatives. */
 static idm_status test_serial(environment_check *e, const filter *shape, idm_error *opt_error)
 {
   enum { max_observations = 64 };
@@ -365,8 +369,8 @@ static filter filter_of(const environment_check *e, const idm_prefix_tree *tree)
   return f;
 }
 
-/* Multiplications of one pass for all directions. A belief in an observed state is a corner, whose
- * tangents are 0. */
+/* Multiplications of one pass for all directions. A belief in an observed state is concentrated on
+ * one state, and its tangents are 0. */
 static double work_of(const environment_check *e, const idm_prefix_tree *tree)
 {
   const idm_sizes n = e->directions.own->sizes;
@@ -375,7 +379,8 @@ static double work_of(const environment_check *e, const idm_prefix_tree *tree)
          (double)(n.states + n.observations);
 }
 
-/* Every number by itself or, where they are too many for the log, whole matrices. */
+/* Create directions of every probability or, if they are too many for the log, of whole matrices.
+ */
 static idm_status find_directions(environment_check *e, const idm_problem *problem,
                                   const idm_prefix_tree *tree, idm_error *opt_error)
 {
@@ -387,7 +392,7 @@ static idm_status find_directions(environment_check *e, const idm_problem *probl
     status = idm_directions_open(&e->directions, problem, false, opt_error);
     if (status == IDM_OK && work_of(e, tree) > max_work)
       idm_print(e->skip_reason, sizeof e->skip_reason,
-                "a log of %zu histories with %zu states is too much work", tree->nodes,
+                "a log of %zu histories with %zu states is too large for the test", tree->nodes,
                 e->directions.own->sizes.states);
   }
   if (status == IDM_OK && !e->directions.count && !e->skip_reason[0])
@@ -396,7 +401,8 @@ static idm_status find_directions(environment_check *e, const idm_problem *probl
   return status;
 }
 
-/* Some of the directions at a time, so that what every observation could have been fits. */
+/* Compute scores and p of a block of directions; blocks limit the memory for distributions of
+ * observations. */
 static idm_status score_block(environment_check *e, const idm_prefix_tree *tree, size_t first,
                               size_t count, idm_error *opt_error)
 {
@@ -453,9 +459,9 @@ static void find_worst(environment_check *e)
               (unsigned long long)e->observations);
 }
 
-/* --- the best value ------------------------------------------------------------------------- */
+/* --- the estimate ---------------------------------------------------------------------------- */
 
-/* Fisher scoring along the direction of least p. */
+/* Estimate the probability along the direction of least p by Fisher scoring. */
 static idm_status find_estimate(environment_check *e, const idm_prefix_tree *tree,
                                 idm_error *opt_error)
 {
@@ -476,7 +482,7 @@ static idm_status find_estimate(environment_check *e, const idm_prefix_tree *tre
     run(&f);
     add_up(&f, 0, &score, &information);
     if (!(information > 0)) break;
-    /* At most half of the way to an end: the likelihood may fall to 0 there. */
+    /* Steps of at most half the distance to a bound: the likelihood may fall to 0 there. */
     const double step = fmin(fmax(score / information, 0.5 * (low - shift)), 0.5 * (high - shift));
     shift += step;
     if (fabs(step) < 1e-6) break;
@@ -487,7 +493,8 @@ static idm_status find_estimate(environment_check *e, const idm_prefix_tree *tre
   return status;
 }
 
-/* Whether there are matrices to filter with, or rows that make some of a reasonable size. */
+/* Whether the problem has matrices to filter with, or sparse rows that expand to matrices of a
+ * reasonable size. */
 static bool can_filter(const idm_setting *setting, char *skip_reason, size_t size)
 {
   static const size_t max_numbers = (size_t)1 << 22;
@@ -527,7 +534,7 @@ double idm_environment_error(const environment_check *e, size_t i)
   return has_information(e, i) ? 1 / sqrt(e->information[i]) : (double)NAN;
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------------- */
 
 /* Whether the residuals have the least p. */
 static bool is_serial(const environment_check *e)
@@ -548,8 +555,8 @@ idm_model_test_result idm_environment_result(const environment_check *e)
       .p = e->min_p};
 }
 
-/* Whether states are observed, and a planner of values looks no step ahead: its policies follow
- * from the utility alone. */
+/* Whether states are observed and a planner of values has a horizon of one step: its policies
+ * follow from the utility alone. */
 static bool plans_one_step(const idm_problem *problem, const idm_planner *planner)
 {
   const idm_block *discount = &problem->theta->block[IDM_DISCOUNT];
@@ -558,8 +565,7 @@ static bool plans_one_step(const idm_problem *problem, const idm_planner *planne
          planner->lattice && (myopic || problem->setting->horizon == 1);
 }
 
-/* Whether an answer can depend on the environment: the planner reads models of it, or plans in it.
- */
+/* Whether the answer depends on the environment: the planner reads models of it, or plans in it. */
 static bool is_read(const idm_problem *problem)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
@@ -568,7 +574,7 @@ static bool is_read(const idm_problem *problem)
          idm_planner_uses_dynamics(planner, problem->setting, IDM_EMISSION);
 }
 
-/* Decimals that a probability and its complement have: 0.70, 0.004, 0.9995. */
+/* Decimals with which a probability and its complement are printed: 0.70, 0.004, 0.9995. */
 static int decimals(double p)
 {
   const double small = fmin(p, 1 - p);
@@ -621,13 +627,13 @@ static void describe_impossible(const environment_check *e, idm_notes *notes)
                 e->impossible_row + 1);
 }
 
-/* What the test does not cover. */
+/* Add remarks on observations and directions that the test does not cover. */
 static void note_limits(const environment_check *e, idm_assessment *a)
 {
   if (e->excluded)
     idm_notes_add(&a->remarks,
                   "unchecked: %llu observations, which follow an action that is not recorded, are "
-                  "no part of the test of the environment",
+                  "not part of the test of the environment",
                   (unsigned long long)e->excluded);
   if (e->matrices && e->evaluated)
     idm_notes_add(&a->remarks,

@@ -1,4 +1,5 @@
-/* Score tests of extensions of the model by one number: see the header.
+/* Score tests of extensions of the model by one number, with refits of significant ones
+ * (docs/method/verdict.md, 7).
  *
  * Contents: anew · extension */
 #include "invert/assess/extension.h"
@@ -16,13 +17,13 @@
 
 /* === anew ===================================================================================== */
 
-/* What the agent would do if its memory began anew in every trajectory: see the header. */
+/* Predictions with a memory that is reset at the start of every trajectory (residual.h). */
 
-/* Strata whose trajectories are of an agent each. */
+/* Strata in which every trajectory has an agent of its own. */
 typedef struct reset_strata {
-  strata strata;          /* its arrays are `one` here, and otherwise those of the residual */
-  idm_data *data;         /* [stratum]: shallow copies, */
-  uint32_t *agent;        /* [trajectory]: with these agents */
+  strata strata;   /* `one` is owned here; the other arrays are borrowed from the residuals */
+  idm_data *data;  /* [stratum]: shallow copies of the data, with */
+  uint32_t *agent; /* [trajectory]: these agents */
   idm_prefix_tree **tree; /* [stratum] */
 } reset_strata;
 
@@ -64,7 +65,8 @@ static idm_status open_reset_strata(reset_strata *a, const strata *s, idm_error 
   return status;
 }
 
-/* A node of the strata shares its trajectory's rows so far with one of those anew. */
+/* Copy probabilities of the reset strata to the nodes of the strata with the same rows of a
+ * trajectory. */
 static void copy_nodes(const reset_strata *a, const strata *s, size_t actions, const double *from,
                        double *to)
 {
@@ -82,7 +84,7 @@ static void copy_nodes(const reset_strata *a, const strata *s, size_t actions, c
   }
 }
 
-/* Whether memories last, and an agent has two trajectories. */
+/* Whether memories last for an agent, and an agent has two trajectories. */
 static bool memory_persists(const strata *s)
 {
   for (size_t c = 0; c < s->count; c++) {
@@ -117,11 +119,11 @@ idm_status idm_memory_reset_predict(const check_context *q, const decision_resid
 
 /* === extension ================================================================================ */
 
-/* The quantile that statistics are divided by. */
+/* Quantile that statistics are divided by. */
 static const double normalising_quantile = 0.99;
-/* Extensions with at most this p are fitted again. */
+/* Extensions with a p of at most this are refitted. */
 static const double refit_level = 0.1;
-/* Extensions that are fitted again and named, at most. */
+/* Largest number of extensions that are refitted and named. */
 enum { max_refits = 3 };
 
 void idm_extensions_close(extensions *x)
@@ -139,8 +141,8 @@ void idm_extensions_close(extensions *x)
 
 /* --- candidates ----------------------------------------------------------------------------- */
 
-/* Whether a block is one number that is held, that choices depend on and that could be free. A
- * number that differs between variants of the setting is none. */
+/* Whether a block is one held number that choices depend on and that could be free. A number that
+ * differs between variants of the setting is excluded. */
 static bool is_fixed_scalar(const idm_problem *problem, size_t id)
 {
   const idm_block *block = &problem->theta->block[id];
@@ -151,8 +153,8 @@ static bool is_fixed_scalar(const idm_problem *problem, size_t id)
   return block->role != IDM_DESCRIPTIVE && idm_agent_reads(&problem->agent, id);
 }
 
-/* The coordinate and the step of a held number; false where it has neither, as alpha = 0, of which
- * choices are no smooth function. */
+/* Choose the scale and the step of a held number. Returns false if no scale is suitable, such as
+ * for alpha = 0, at which choices are not differentiable. */
 static bool find_step(const idm_problem *problem, extension *e)
 {
   const idm_block_info *info = problem->theta->block[e->at].info;
@@ -176,7 +178,7 @@ static bool find_step(const idm_problem *problem, extension *e)
   return isinf(x) ? info->reciprocal : x != 0 || !info->reciprocal;
 }
 
-/* The number at a value of its coordinate. */
+/* The number at a value on its scale. */
 static double number_at(const extension *e, double c)
 {
   switch (e->scale) {
@@ -193,7 +195,7 @@ static double number_at(const extension *e, double c)
 
 /* --- scores --------------------------------------------------------------------------------- */
 
-/* Subtract the mean under pi from the scores of every question. */
+/* Subtract the mean under pi from the scores of every decision point. */
 static void centre(const decision_residuals *r, double *score)
 {
   for (size_t i = 0; i < r->decision_points; i++) {
@@ -239,8 +241,8 @@ static void project(const decision_residuals *r, double *score, double *work)
     }
 }
 
-/* Keep the candidate whose g is in `score`, or drop it where it has no effect of its own: less
- * than the rounding of a plan, or no more than the free numbers have. */
+/* Add the candidate with g in `score`, unless it has no effect of its own: less than the rounding
+ * errors of planning, or collinear with the free numbers. */
 static idm_status add_candidate(extensions *x, extension e, double *score, double *work,
                                 idm_error *opt_error)
 {
@@ -260,7 +262,7 @@ static idm_status add_candidate(extensions *x, extension e, double *score, doubl
   return e.score && e.statistic ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* g of a held number, [node][action] of the side plans to [question][action]. */
+/* g of a held number: from plans at two values, [node][action], to [decision_point][action]. */
 static void difference_score(const decision_residuals *r, const double *from, const double *to,
                              double step, double *score)
 {
@@ -276,7 +278,7 @@ static void difference_score(const decision_residuals *r, const double *from, co
 typedef struct extension_search {
   history_predictor v;
   double *side;  /* [2][node][action] */
-  double *score; /* [question][action] */
+  double *score; /* [decision_point][action] */
   double *work;  /* [2][dimension] */
   drift_times drift_times;
 } extension_search;
@@ -297,7 +299,7 @@ static idm_status try_fixed(extensions *x, extension_search *s, extension e, siz
   return add_candidate(x, e, s->score, s->work, opt_error);
 }
 
-/* Whether the entropy of beliefs has a weight that is free, if only that of one action. */
+/* Whether a weight of the entropy of beliefs is free, for at least one action. */
 static bool entropy_is_free(const idm_theta *theta)
 {
   const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
@@ -307,7 +309,7 @@ static bool entropy_is_free(const idm_theta *theta)
   return moves;
 }
 
-/* A utility of certainty: less the belief's entropy, at every step. */
+/* Add a utility of certainty: minus the belief's entropy, at every step. */
 static idm_status try_belief(extensions *x, extension_search *s, size_t cells, idm_error *opt_error)
 {
   const idm_problem *problem = x->q->f->problem;
@@ -322,7 +324,7 @@ static idm_status try_belief(extensions *x, extension_search *s, size_t cells, i
   return try_fixed(x, s, e, cells, opt_error);
 }
 
-/* A free coordinate that moves with time[question]: its score times that. */
+/* Add an extension of a free coordinate by time[decision_point]: g is its score times the time. */
 static idm_status try_covariate(extensions *x, extension_search *s, extension e, const double *time,
                                 idm_error *opt_error)
 {
@@ -334,7 +336,7 @@ static idm_status try_covariate(extensions *x, extension_search *s, extension e,
   return add_candidate(x, e, s->score, s->work, opt_error);
 }
 
-/* Free coordinate j over every clock, and by every signal. */
+/* Add extensions of free coordinate j by every clock and every signal. */
 static idm_status try_coordinate(extensions *x, extension_search *s, size_t j, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -364,7 +366,7 @@ static idm_status try_traces(extensions *x, extension_search *s, idm_error *opt_
   return status;
 }
 
-/* What the decisions gain if they are by other probabilities [node][action]. */
+/* Gain in log-likelihood of the decisions under other probabilities [node][action]. */
 static double gain_of(const decision_residuals *r, const double *other)
 {
   double sum = 0;
@@ -377,9 +379,9 @@ static double gain_of(const decision_residuals *r, const double *other)
   return sum;
 }
 
-/* A memory that begins anew: the mean slope of log((1 - x) pi + x pi_anew) from 0 to a half. The
- * Newton step is far off where single decisions dominate its gain: that of x = 1 or of a half
- * replaces it, with the free numbers as they are. */
+/* Add the memory reset: g is the mean slope of log((1 - x) pi + x pi_reset) from 0 to a half. The
+ * Newton step is inaccurate if single decisions dominate the gain; it is replaced by the better of
+ * x = 1 and a half, with the free numbers unchanged. */
 static idm_status try_memory_reset(extensions *x, extension_search *s, size_t cells,
                                    idm_error *opt_error)
 {
@@ -419,7 +421,7 @@ static idm_status try_all(extensions *x, extension_search *s, idm_error *opt_err
   return status;
 }
 
-/* The distribution of every answer, in the order of the scores. */
+/* Copy the action probabilities to the order of the scores. */
 static bool copy_probabilities(extensions *x)
 {
   const decision_residuals *r = x->r;
@@ -491,11 +493,10 @@ void idm_extensions_normalise(extensions *x, double *largest, double *work)
   }
 }
 
-/* What a p is multiplied by: the number of extensions of its kind over the share of the level that
- * they have. */
+/* Factor of a p: the number of extensions of its kind over their share of the level. */
 static double factor_of(const extensions *x, const extension *e)
 {
-  static const double share = 0.5; /* of held numbers */
+  static const double share = 0.5; /* of the level, for held numbers */
   size_t held = 0;
   for (size_t k = 0; k < x->count; k++) held += x->item[k].kind == EXTENSION_FIXED;
   const size_t others = x->count - held;
@@ -503,7 +504,7 @@ static double factor_of(const extensions *x, const extension *e)
   return (double)others / (held ? 1 - share : 1);
 }
 
-/* p of a score among all extensions. */
+/* Adjusted p of a score. */
 static double score_p(const extensions *x, const extension *e)
 {
   if (!(e->statistic[0] > 0)) return 1;
@@ -528,7 +529,7 @@ static void newton_step(extension *e)
   case EXTENSION_BELIEF:
     e->value = e->held + moved;
     break;
-  case EXTENSION_SIGNAL: /* from a signal of -1 to one of 1 */
+  case EXTENSION_SIGNAL: /* from a signal of -1 to a signal of 1 */
     e->value = 2 * moved;
     break;
   default:
@@ -539,9 +540,8 @@ static void newton_step(extension *e)
 
 /* --- refits --------------------------------------------------------------------------------- */
 
-/* The extension of largest gain below `last` whose p is at most `level`; `held`: that can be
- * fitted.
- */
+/* The extension of largest gain below `last` whose p is at most `level`; `held`: only held numbers,
+ * which can be refitted. NULL: none. */
 static extension *next_by_gain(const extensions *x, bool held, double level, double last)
 {
   extension *best = NULL;
@@ -553,8 +553,8 @@ static extension *next_by_gain(const extensions *x, bool held, double level, dou
   return best;
 }
 
-/* Climb from the Newton step, where it is inside the range, and from one step of the difference:
- * the former may be far off. p is that of the likelihood ratio. */
+/* Refit from the Newton step, if it is inside the range, and from one step of the difference, since
+ * the former can be far from the mode. p is that of the likelihood ratio. */
 static idm_status refit_extension(const extensions *x, double without, extension *e,
                                   idm_error *opt_error)
 {
@@ -575,7 +575,7 @@ static idm_status refit_extension(const extensions *x, double without, extension
   return IDM_OK;
 }
 
-/* Fit those again whose score is significant, three at most. */
+/* Refit the extensions with a significant score, at most three. */
 static idm_status refit_significant(const extensions *x, idm_error *opt_error)
 {
   extension *chosen[max_refits] = {NULL};
@@ -603,7 +603,7 @@ idm_status idm_extensions_test(extensions *x, double *ret_p, idm_error *opt_erro
   return status;
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------------- */
 
 void idm_extension_name(const extensions *x, const extension *e, char *text, size_t size)
 {
@@ -650,7 +650,7 @@ idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm
   return IDM_OK;
 }
 
-/* ",belief_utility.guess": the fields of a block of which some number is free. */
+/* Print ",belief_utility.guess": the fields of a block with a free number. */
 static size_t list_fields(const idm_theta *theta, const idm_block *block, char *text, size_t size)
 {
   size_t used = 0;
@@ -680,8 +680,8 @@ void idm_extensions_list_free(const idm_theta *theta, char *text, size_t size)
   }
 }
 
-/* "alpha from about 1.6 to 0.37"; in a population, or where the coordinate is no number by itself,
- * "alpha by about -1.5". */
+/* Print "alpha from about 1.6 to 0.37"; in a population, or if the coordinate is not a number by
+ * itself, "alpha by about -1.5". */
 static void describe_size(const extensions *x, const extension *e, char *text, size_t size)
 {
   const idm_parameters *p = x->q->f->parameters;
@@ -708,11 +708,11 @@ static size_t describe_drift(const extensions *x, const extension *e, char *text
                            idm_drift_cure(e->drift, x->q->people));
 }
 
-/* What is carried over from the rows before: no number of the planner has that. */
+/* Sentence on carry-over from earlier rows, which no number of the planner describes. */
 static size_t describe_carryover(const extensions *x, const extension *e, char *text, size_t size)
 {
-  static const char cure[] = "no number of this planner has that; try another planner (idm list "
-                             "planners)";
+  static const char cure[] =
+      "no number of this planner describes it; try another planner (idm list planners)";
   char moved[200], span[160];
   if (e->kind == EXTENSION_TRACE) {
     idm_carryover_trace_name(&x->carryover, e->trace, e->signal, moved, sizeof moved);
@@ -732,7 +732,8 @@ static size_t describe_fixed(const extensions *x, const extension *e, char *text
   const idm_theta *theta = x->q->f->problem->theta;
   const idm_block *block = &theta->block[e->at];
   char others[400], at[40] = "";
-  /* The Newton step of a population is far off where the number is: nobody fitted it. */
+  /* The Newton step of a population is inaccurate, and populations are not refitted: omit the
+   * value. */
   if (!x->q->people) idm_print(at, sizeof at, " at about %.2g", e->value);
   idm_extensions_list_free(theta, others, sizeof others);
   return (size_t)idm_print(
@@ -740,7 +741,7 @@ static size_t describe_fixed(const extensions *x, const extension *e, char *text
       block->info->name, at, block->value[0], e->gain, block->info->name, others);
 }
 
-/* The Newton step is far off: how large it is remains open. */
+/* The Newton step is inaccurate: the size is omitted. */
 static size_t describe_belief(const extensions *x, const extension *e, char *text, size_t size)
 {
   char others[400];
@@ -762,13 +763,11 @@ static size_t describe_one(const extensions *x, const extension *e, char *text, 
   case EXTENSION_BELIEF:
     return describe_belief(x, e, text, size);
   case EXTENSION_MEMORY_RESET:
-    return (size_t)idm_print(
-        text, size,
-        "a memory that begins anew in every trajectory would gain about %.0f nats: make every "
-        "trajectory an agent of its own (data: {agent: COLUMN, trajectory: COLUMN}, both the "
-        "column "
-        "of trajectories)",
-        e->gain);
+    return (size_t)idm_print(text, size,
+                             "a memory that is reset in every trajectory would gain about %.0f "
+                             "nats: make every trajectory an agent of its own (data: {agent: "
+                             "COLUMN, trajectory: COLUMN}, both the column of trajectories)",
+                             e->gain);
   default:
     return describe_fixed(x, e, text, size);
   }

@@ -1,6 +1,6 @@
-/* Score tests of extensions of the model by one number.
+/* Score tests of extensions of the model by one number (docs/method/verdict.md, 7).
  *
- * Contents: clock · past · extension · pool · refit */
+ * Contents: clock · carryover · extension · pool · refit */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
@@ -9,21 +9,22 @@
 
 /* === clock ================================================================================== */
 
-/* Clocks: what a free number may drift over. A clock gives every question a time from -1/2 to 1/2.
+/* Clocks: time variables over which a free number may drift. A clock assigns every decision point a
+ * time from -1/2 to 1/2.
  *
- * A number that comes back moves with the square of a clock, less its regression on the clock:
- * least between the ends, and without correlation with the drift from end to end.
+ * A drift that returns is modelled by the square of a clock, less its regression on the clock:
+ * smallest in the middle, and uncorrelated with the linear drift.
  *
- * Those that differ for no decision, and those that nearly coincide with one before them, are left
- * out: a memory of trajectories has no history but the trajectory, the log of one agent is that
- * agent's, and the rows of a long history are in the order of its trajectories. */
+ * A clock that is constant, or nearly collinear with an earlier one, is left out: if memory lasts
+ * for a trajectory, the history is the trajectory; in the log of one agent, DRIFT_LOG equals
+ * DRIFT_AGENT; and rows of a long history follow the order of its trajectories. */
 
 typedef enum drift_kind {
-  DRIFT_ROW,         /* row within a trajectory */
-  DRIFT_AGENT,       /* trajectory among those of its agent */
-  DRIFT_LOG,         /* trajectory among those of the log */
-  DRIFT_HISTORY,     /* row within all that the agent remembers */
-  DRIFT_ROW_SQUARED, /* the squares of these four */
+  DRIFT_ROW,         /* row in the trajectory */
+  DRIFT_AGENT,       /* trajectory of the agent */
+  DRIFT_LOG,         /* trajectory of the log */
+  DRIFT_HISTORY,     /* row of the history that the agent remembers */
+  DRIFT_ROW_SQUARED, /* squares of the four clocks above */
   DRIFT_AGENT_SQUARED,
   DRIFT_LOG_SQUARED,
   DRIFT_HISTORY_SQUARED,
@@ -34,39 +35,39 @@ typedef enum drift_kind {
 typedef struct drift_times {
   size_t count;
   drift_kind kind[DRIFT_KINDS];
-  double *time[DRIFT_KINDS]; /* [question] */
+  double *time[DRIFT_KINDS]; /* [decision_point] */
 } drift_times;
 
 idm_status idm_drift_times_open(drift_times *c, const decision_residuals *r, idm_error *opt_error);
 void idm_drift_times_close(drift_times *c);
 
-/* "within trajectories": to follow "drift of X". */
+/* "within trajectories": follows "drift of X". */
 const char *idm_drift_name(drift_kind kind);
-/* "between the first and the last row of a trajectory". */
+/* "between the first and the last row of a trajectory": follows the size of a drift. */
 const char *idm_drift_span(drift_kind kind);
-/* What to do about a drift: with which option. */
+/* The remedy for a drift, with the option to use; `people`: the fit is of people (--by). */
 const char *idm_drift_cure(drift_kind kind, bool people);
 
-/* === past =================================================================================== */
+/* === carryover ============================================================================== */
 
-/* What choices may carry over from the rows before, beyond what the planner remembers.
+/* Effects of earlier rows on choices beyond the planner's memory.
  *
- * Signals: contrasts of the row before, 1 or -1, and 0 where there is none or it was not recorded.
- * Where the behaviour remembers rewards, one is whether the last reward was a gain: above 0 or,
- * where no two rewards have different signs, above their mean. One is, of two observations, which
- * of them was seen, and of up to 8 each of them against the others. A free number may differ by a
- * signal. Those that nearly coincide with one before them are left out, as wins and the observation
- * of a win.
+ * Signals are contrasts of the row before: 1 or -1, and 0 if there is no such row or it was not
+ * recorded. If the behaviour remembers rewards, one signal is whether the last reward was a gain:
+ * above 0 or, if all rewards have the same sign, above their mean. If there are two observations,
+ * one signal is which of them occurred; with up to 8, each of them is contrasted with the others.
+ * The extension lets a free number differ by a signal. A signal nearly collinear with an earlier
+ * one is left out, such as wins and the observation of a win.
  *
- * Traces: which action is the likelier for what was done in the rows before. Stays after each
- * observation, and returns to the action before last by what was seen after it, are tested as cells
- * (residual.h), and are traces here of rewards alone. */
+ * Traces raise the log odds of actions by what was done in earlier rows. Repetition by observation,
+ * and return to the action before last by the observation after it, are tested as cells
+ * (residual.h); here they are traces of rewards only. */
 
 enum { MAX_SIGNALS = 9 };
 
 typedef struct carryover_signal {
-  int32_t observation; /* that is 1; IDM_MISSING: the signal is of rewards */
-  double *last;        /* [question]: of the row before */
+  int32_t observation; /* the observation coded 1; IDM_MISSING: the signal is of rewards */
+  double *last;        /* [decision_point]: of the row before */
 } carryover_signal;
 
 typedef struct carryover {
@@ -77,23 +78,24 @@ typedef struct carryover {
 } carryover;
 
 typedef enum carryover_trace {
-  TRACE_HABIT,  /* actions of the last rows, each weighing .7 of the one after it */
-  TRACE_LAST,   /* the last action, by its own reward */
-  TRACE_RETURN, /* the action before last, by its own reward */
-  TRACE_CREDIT, /* actions by the signal of the row after theirs, weighing likewise */
+  TRACE_HABIT,  /* actions of earlier rows, weights decaying by .7 per row */
+  TRACE_LAST,   /* the last action, signed by its reward */
+  TRACE_RETURN, /* the action before last, signed by its reward */
+  TRACE_CREDIT, /* actions of earlier rows, signed by the signal of the row after each, with the
+                   same decay */
   TRACE_KINDS
 } carryover_trace;
 
-/* idm_carryover_close accepts a past that was set to 0 or failed to open. */
+/* idm_carryover_close accepts a carryover that was zeroed or failed to open. */
 idm_status idm_carryover_open(carryover *p, const decision_residuals *r, idm_error *opt_error);
 void idm_carryover_close(carryover *p);
-/* Whether a trace of a signal is one of those above; TRACE_HABIT is of signal 0 alone, which need
- * not exist. */
+/* Whether the combination of a trace and a signal is tested; TRACE_HABIT uses no signal and is
+ * tested with index 0 alone, even if there is no signal 0. */
 bool idm_carryover_has(const carryover *p, carryover_trace trace, size_t signal);
-/* Its g: score[question][action]. */
+/* Compute g of the trace: score[decision_point][action]. */
 void idm_carryover_trace(const carryover *p, carryover_trace trace, size_t signal, double *score);
 
-/* "after a reward above 0": to follow the name of a number. */
+/* "after a reward above 0": follows the name of a number. */
 void idm_carryover_signal_name(const carryover *p, size_t signal, char *text, size_t size);
 /* "between choices after other rewards and after those above 0". */
 void idm_carryover_span(const carryover *p, size_t signal, char *text, size_t size);
@@ -103,68 +105,70 @@ void idm_carryover_trace_name(const carryover *p, carryover_trace trace, size_t 
 
 /* === extension ============================================================================== */
 
-/* Score tests of extensions of the model by one number.
+/* Score tests of extensions of the model by one number (docs/method/verdict.md, 7).
  *
- * An extension lets a number move that the fit held (a lapse of 0, a prior weight of 1, a
- * discount), among these what a belief is worth by its entropy, or lets a free number drift: c + x
- * t, where t is the time of a clock, or of its square for a drift that comes back (clock, above),
- * or a signal of the row before (past, above), which is 1 or -1. Or a share x of choices is by a
- * memory that begins anew in every trajectory (residual.h), or the log odds of an action rise by x
- * times a trace of what was done before (past, above). With g(u|h) = d log pi(u|h) / dx, the
+ * An extension frees a number that the fit held (a lapse of 0, a prior weight of 1, a discount),
+ * among these the weight of the entropy of a belief in its utility, or lets a free number vary as c
+ * + x t, where t is a clock, its square for a drift that returns (clock, above), or a signal of the
+ * row before, 1 or -1 (carryover, above). Or a share x of choices is made with a memory that is
+ * reset at the start of every trajectory (residual.h), or the log odds of an action increase by x
+ * times a trace of earlier actions (carryover, above). With g(u|h) = d log pi(u|h) / dx, the
  * efficient score of a decision is
  *
  *     e(u|h) = g - E g - Cov(G, S) Var(S)^-1 s(u|h),
  *
- * where s are the scores of the free numbers (residual.h). The sum of e over the decisions has mean
- * 0 and variance I = sum E e^2 where the model is right, to first order whatever value the free
- * numbers have near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats.
+ * where s are the scores of the free numbers (residual.h). If the model is right, the sum of e over
+ * the decisions has mean 0 and variance I = sum E e^2, to first order for all values of the free
+ * numbers near the truth. One Newton step gives x = sum / I and a gain of sum^2 / (2 I) nats.
  *
- * g is a difference over a step that is not small. A lapse multiplies the probability p of an
- * unlikely action by 1 / (n p), so that the derivative at 0 has a variance that a few decisions
- * dominate; the difference over a step grows with log(1 / p) alone. e is centred under pi, so that
- * the test is valid for every g.
+ * g is a difference over a finite step. A lapse multiplies the probability p of an unlikely action
+ * by 1 / (n p), so the variance of the derivative at 0 is dominated by a few decisions; the
+ * difference over a step grows only with log(1 / p). e is centred under pi, so the test is valid
+ * for every g.
  *
- * The p of a score is by a saddlepoint approximation of the tail of its sum (base/statistics.h),
- * whose skewness and heavy tails, as those of a lapse, it has. Held numbers share one half of the
- * level, and the other kinds, of which there may be many, the other; each p is multiplied by the
- * number of its kind over that share.
+ * The p of a score is a saddlepoint approximation of the tail of its sum (base/statistics.h), which
+ * accounts for the skewness and heavy tails of scores such as that of a lapse. Extensions of held
+ * numbers share one half of the level; the other kinds, of which there may be many, share the other
+ * half. Each p is multiplied by the number of extensions of its kind over that share.
  *
- * A score is right to first order alone, and a number far from where it is held has a small score
- * beside what it gains. So the score screens, at 10 %, and a fit with the number free decides: its
- * p is that of the likelihood ratio on one degree of freedom, multiplied likewise. The other kinds
- * cannot be fitted, and a population is not, since that takes as long as the answer itself did.
+ * A score is accurate to first order only: a number far from its held value can have a small score
+ * although freeing it gains much. The score therefore screens, at 10 %, and a fit with the number
+ * free decides: its p is that of the likelihood ratio with one degree of freedom, multiplied
+ * likewise. The other kinds cannot be fitted, and a population is not refitted, since that takes as
+ * long as the fit itself.
  *
- * What is recorded of all together is the largest statistic, each divided by its own 99 % quantile
- * over the replicates, which makes skewed and symmetric ones comparable. */
+ * The statistic recorded for all extensions together is the largest ratio of a statistic to its 99
+ * % quantile over the replicates, which makes skewed and symmetric statistics comparable. */
 
 typedef enum extension_kind {
-  EXTENSION_FIXED,        /* block `at` of theta is held */
+  EXTENSION_FIXED,        /* block `at` of theta, which is held */
   EXTENSION_DRIFT,        /* of free coordinate `at` over a clock */
-  EXTENSION_MEMORY_RESET, /* a share of choices, held at 0, by a memory that begins anew
+  EXTENSION_MEMORY_RESET, /* share of choices with a memory reset per trajectory, held at 0
                              (residual.h) */
-  EXTENSION_BELIEF,       /* what beliefs are worth: field `entropy`, the first, of block `at` */
-  EXTENSION_SIGNAL,       /* of free coordinate `at` by a signal of the row before */
-  EXTENSION_TRACE         /* of what was done before */
+  EXTENSION_BELIEF, /* weight of beliefs in the utility: field `entropy`, the first, of block `at`
+                     */
+  EXTENSION_SIGNAL, /* of free coordinate `at` between values of a signal of the row before */
+  EXTENSION_TRACE   /* trace of earlier actions in the log odds */
 } extension_kind;
 
 typedef struct extension {
   extension_kind kind;
   size_t at;
-  drift_kind drift;      /* of a drift */
+  drift_kind drift;      /* clock of a drift */
   carryover_trace trace; /* of a trace */
-  size_t signal;         /* of a trace, or that a number differs by */
-  idm_scale scale;       /* coordinate of a held number: identity, log, logit or inverse */
-  double held;           /* value of that coordinate in the fit */
-  double step;           /* of the difference; negative where only smaller values are allowed */
+  size_t signal;         /* index of the signal, of a trace or of EXTENSION_SIGNAL */
+  idm_scale scale;       /* scale of a held number: identity, log, logit or inverse */
+  double held;           /* value on that scale in the fit */
+  double step;           /* of the difference; negative if only smaller values are allowed */
   bool boundary;         /* the number is held at the edge of its range: a one-sided test */
-  double *score;         /* [question][action]: e */
+  double *score;         /* [decision_point][action]: e */
   double information;    /* I */
-  double *statistic;     /* [run]: sum^2 / I; 0 where the sum points out of the range */
-  double sum;            /* of the answers taken last */
+  double *statistic;     /* [run]: sum^2 / I; 0 if the sum points out of the range */
+  double sum;            /* of the actions evaluated last */
   double limit;          /* 99 % quantile of `statistic` */
-  double value; /* estimate of the number, or of how far a free coordinate drifts or differs */
-  double gain;  /* in nats */
-  double p;     /* adjusted for the number of extensions */
+  double value;          /* estimate of the number, or of the change of a free coordinate */
+  double gain;           /* in nats */
+  double p;              /* adjusted for the number of extensions */
 } extension;
 
 typedef struct extensions {
@@ -174,59 +178,61 @@ typedef struct extensions {
   size_t count;
   extension *item;
   carryover carryover;
-  double *probability; /* [question][action] */
-  double *asked;       /* [question] */
+  double *probability; /* [decision_point][action] */
+  double *asked;       /* [decision_point] */
 } extensions;
 
-/* Plan for every extension. Nothing is listed where the free numbers cannot be projected out. */
+/* Compute the scores of all extensions. The list is empty if the scores of the free numbers are not
+ * available. */
 idm_status idm_extensions_open(extensions *x, const check_context *q, const decision_residuals *r,
                                size_t runs, idm_error *opt_error);
 void idm_extensions_close(extensions *x);
-/* The statistics of some answers. */
+/* Store the statistics of one set of actions, taken[decision_point][action], as run `run`. */
 void idm_extensions_add_run(extensions *x, size_t run, const double *taken);
-/* After all runs: largest[run], the largest ratio. work[runs] is scratch. */
+/* After all runs: store the largest ratio of each run in largest[run]. work[runs] is scratch. */
 void idm_extensions_normalise(extensions *x, double *largest, double *work);
 
-/* After that: value, gain and p of all. Those whose score is significant at 10 %, three at most,
- * are fitted again with the number free, except in a population. *ret_p is the least p. */
+/* After idm_extensions_normalise: compute value, gain and p of all. Extensions with a score
+ * significant at 10 %, at most three, are refitted with the number free, except in a population.
+ * *ret_p is the least p. */
 idm_status idm_extensions_test(extensions *x, double *ret_p, idm_error *opt_error);
-/* Its name in results, as of idm_score_test. */
+/* Print the name as in idm_score_test. */
 void idm_extension_name(const extensions *x, const extension *e, char *text, size_t size);
-/* Copy name, estimate and p of all to the results, which own the copies. */
+/* Copy name, estimate and p of all extensions to the results, which own the copies. */
 idm_status idm_extensions_store(const extensions *x, idm_model_check *model, idm_error *opt_error);
-/* ",alpha,beta": the free blocks, to follow another in an option. */
+/* Print ",alpha,beta": the free blocks, to follow another in an option. */
 void idm_extensions_list_free(const idm_theta *theta, char *text, size_t size);
-/* "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": those whose
- * p is at most `level`, by gain. Returns how many they are. */
+/* Print "lapse at about 0.28 (held at 0) would gain about 41 nats: --free lapse,alpha; ...": the
+ * extensions with p <= `level`, in order of gain. Returns their number. */
 size_t idm_extensions_describe(const extensions *x, double level, char *text, size_t size);
 
 /* === pool =================================================================================== */
 
-/* Scores of extensions (extension.h) of several answers added up: what no answer shows alone.
+/* Sums over people of scores of extensions (above): evidence that no single answer shows.
  *
- * The sum over people of the efficient scores of one extension has mean 0 where the model is right,
- * and a variance that is the sum of theirs. That is to first order: a person's own error, of second
- * order, does not vanish over many people, as scores at the draw of highest density have it
- * (numbers predict the decisions that they are fitted to better than others), and those at draws
- * from a prior that people are not drawn from. So a person's score is the mean over a few draws,
- * and its sd over them, which is of the same order as that error, is added up too: a sum counts by
- * as much as it is larger.
+ * If the model is right, the sum over people of the efficient scores of one extension has mean 0
+ * and a variance that is the sum of theirs, to first order. A second-order error of each person
+ * does not average out over many people: scores at the draw of highest density have it (numbers
+ * predict the decisions that they are fitted to better than others), and so do scores at draws from
+ * a prior that differs from the distribution of people. The score of a person is therefore the mean
+ * over a few draws, and its sd over them, which is of the order of that error, is summed too: only
+ * the excess of a sum over the summed sds counts.
  *
  * The tail of a sum is that of a shifted gamma distribution with its variance and skewness (Pearson
- * III), of which a lapse has much. As within an answer, held numbers and the others have one half
- * of the level each. */
+ * III); the score of a lapse is skewed. As within an answer, held numbers and the others have one
+ * half of the level each. */
 
-/* What one extension, or a sum over several answers, has. */
+/* Score of one extension, or its sum over several answers. */
 typedef struct pool_score {
-  uint32_t kind;  /* of extension_kind */
-  uint32_t block; /* of a held number, or the coordinate */
+  uint32_t kind;  /* an extension_kind */
+  uint32_t block; /* block of a held number, or coordinate */
   uint32_t drift;
   uint32_t trace;
-  int32_t observation; /* of the signal; IDM_MISSING: rewards, or none */
-  int32_t boundary;    /* 0: two-sided; 1 or -1: the side that is allowed */
+  int32_t observation; /* of the signal; IDM_MISSING: rewards, or no signal */
+  int32_t boundary;    /* 0: two-sided; 1 or -1: the allowed side */
   char name[128];
-  double sum, variance, third_cumulant; /* of the sum of scores, its second and third cumulant */
-  double spread;                        /* sd of the sum over draws; over people their sum */
+  double sum, variance, third_cumulant; /* sum of scores, and its second and third cumulants */
+  double spread;                        /* sd of the sum over draws; summed over people */
 } pool_score;
 
 typedef struct pool {
@@ -234,42 +240,42 @@ typedef struct pool {
   pool_score *score;
 } pool;
 
-/* The scores of an answer with draws over its log. Empty where they cannot be planned for.
- * idm_pool_close accepts a pool that was set to 0. */
+/* Compute the scores of an answer with draws, over its log. The pool is empty if planning at the
+ * draws fails. idm_pool_close accepts a zeroed pool. */
 idm_status idm_pool_open(pool *p, const idm_problem *problem, const idm_data *data,
                          const idm_posterior *posterior, const idm_fit_monitor *opt_monitor,
                          idm_error *opt_error);
 void idm_pool_close(pool *p);
-/* Into a checkpoint or out of it; whether it fits. */
+/* Write to, or read from, a checkpoint; returns false if the record does not fit. */
 bool idm_pool_pass(pool *p, idm_record *record);
 /* Add the scores of another answer. */
 idm_status idm_pool_add(pool *to, const pool *from, idm_error *opt_error);
 
-/* p of one of the scores, adjusted for their number; at most 1. */
+/* p of score i, adjusted for the number of scores; at most 1. */
 double idm_pool_p(const pool *p, size_t i);
-/* The least p; 1 where there is no score. */
+/* The least p; 1 if there are no scores. */
 double idm_pool_min_p(const pool *p);
-/* "lapse (held at 0) would gain about 29 nats: --free lapse,alpha; ...": those whose p is at most
- * `level`, three at most: numbers that can be freed first, then by what one Newton step gains. */
+/* Print "lapse (held at 0) would gain about 29 nats: --free lapse,alpha; ...": at most three scores
+ * with p <= `level`, first numbers that can be freed, then by the gain of one Newton step. */
 void idm_pool_describe(const pool *p, const idm_theta *theta, double level, char *text,
                        size_t size);
 
 /* === refit ================================================================================== */
 
-/* The same fit with one more number free: what the number is then, and what it gains. */
+/* Refits with one more number free: its estimate and the gain in log-likelihood. */
 
 typedef struct refit {
-  double value;          /* of the number at the mode */
-  double log_likelihood; /* there; -INFINITY where no plan was possible */
+  double value;          /* estimate of the number at the mode */
+  double log_likelihood; /* at the mode; -INFINITY if planning failed */
 } refit;
 
-/* Climb to the mode above the centre of the answer with the number at `from`, under the default
- * prior of its block. NULL: with no further number, since the best of the draws is below the mode.
- */
+/* Find the mode by a search from the centre of the answer with the number at `opt_from`, under the
+ * default prior of its block. NULL: with no additional number; the mode can be above the best of
+ * the draws. */
 idm_status idm_refit(const check_context *q, const fixed_override *opt_from, refit *ret,
                      idm_error *opt_error);
-/* The same, without a further number, but with a free block under its default scale and prior,
- * which does not end where the prior of the fit does. */
+/* The same without an additional number, but with a free block under its default scale and prior,
+ * whose range is not limited by the prior of the fit. */
 idm_status idm_refit_default_prior(const check_context *q, size_t block, refit *ret,
                                    idm_error *opt_error);
 

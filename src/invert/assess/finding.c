@@ -1,5 +1,5 @@
-/* Findings: the verdict on an answer that does not go by the likelihood, and the finding of one
- * that does.
+/* Checks of answers with a certificate instead of a likelihood, and the optimality record of an
+ * answer by the likelihood.
  *
  * Contents: finding · saturated */
 #include "invert/assess/inquiry.h"
@@ -30,7 +30,7 @@ idm_status idm_check_certificate(const check_context *q, idm_error *opt_error)
   for (size_t i = 0; i < f->faults.count; i++)
     idm_notes_add(idm_check_note(a, IDM_CHECK_CERTIFICATE, IDM_CHECK_FAILED), "%s",
                   f->faults.text[i]);
-  /* Of draws R-hat is looked at number by number. */
+  /* For draws, the R-hat of every number is checked separately. */
   if (a->answer != IDM_POSTERIOR && !idm_optimality_certified(f))
     idm_notes_add(idm_check_note(a, IDM_CHECK_CERTIFICATE, IDM_CHECK_FAILED),
                   "the certificate is not closed: its %s is %.3g, expected at most %.3g; nothing "
@@ -47,9 +47,9 @@ idm_status idm_check_coverage(const check_context *q, idm_error *opt_error)
   if (by && by->own_objective && q->posterior->answer == IDM_POSTERIOR)
     idm_check_mark_unavailable(
         &q->assessment->checks, IDM_CHECK_COVERAGE,
-        "a generalised posterior has no likelihood to test the model by, which "
-        "--inverse bayes does; idm recover RUN measures what intervals cover");
-  /* Errors of the policies are in both sides of the equations, so that the discount is biased. */
+        "a generalised posterior has no likelihood by which to test the model; --inverse bayes has "
+        "one; idm recover RUN measures the coverage of intervals");
+  /* Errors of the policies are on both sides of the equations, which biases the discount. */
   const bool batches = by && by->columns & 1U << IDM_COLUMN_BATCH;
   if (batches && idm_labels_find(&q->posterior->quantity, "discount", strlen("discount")) >= 0)
     idm_check_mark_unavailable(
@@ -61,8 +61,8 @@ idm_status idm_check_coverage(const check_context *q, idm_error *opt_error)
 
 /* --- behaviour ------------------------------------------------------------------------------ */
 
-/* Than chance, by more than rounding: under a utility that is the same everywhere a planner does
- * everything alike, and no last digit may tell the two apart. */
+/* Whether the log-loss is below that of uniform choice by more than rounding: under a constant
+ * utility the planner chooses uniformly, and rounding must not decide. */
 static bool is_better(const idm_projection *p)
 {
   return p->log_loss < p->uniform_log_loss * (1 - 1e-9);
@@ -83,18 +83,17 @@ static void assess_behavior(idm_assessment *a, const idm_projection *p)
     idm_check_record(&a->checks, IDM_CHECK_BEHAVIOR, fails ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED,
                      ratio);
   if (isinf(p->log_loss))
-    idm_notes_add(&a->misfits,
-                  "the planner at this answer never does what the log does somewhere: its log-loss "
-                  "is infinite");
+    idm_notes_add(&a->misfits, "the planner at this answer gives probability 0 to a decision of "
+                               "the log: its log-loss is infinite");
   else if (fails)
     idm_notes_add(&a->misfits,
-                  "no better than chance: the planner at this answer has a log-loss of %.4f a "
-                  "decision, taking every open action alike %.4f",
+                  "no better than chance: the planner at this answer has a log-loss of %.4f per "
+                  "decision, uniform choice %.4f",
                   p->log_loss, p->uniform_log_loss);
 }
 
-/* The trajectories of a learner's last batch: its earlier policies are not those of the answer,
- * which every batch comes nearer to. */
+/* The trajectories of a learner's last batch: the policies of earlier batches differ from that of
+ * the answer, which batches approach over time. */
 static idm_status select_last_batch(const idm_data *data, idm_data **ret_last, idm_error *opt_error)
 {
   const double *batch = data->number[IDM_COLUMN_BATCH];
@@ -113,7 +112,7 @@ static idm_status select_last_batch(const idm_data *data, idm_data **ret_last, i
 idm_status idm_check_behavior(const check_context *q, idm_error *opt_error)
 {
   idm_projection projection;
-  if (!q->assessment->finding) return IDM_OK; /* people record their own */
+  if (!q->assessment->finding) return IDM_OK; /* people record this row themselves */
   if (q->assessment->finding->compared) {
     idm_check_skip(&q->assessment->checks, IDM_CHECK_BEHAVIOR,
                    "trajectories were compared, not imitated");
@@ -131,13 +130,12 @@ idm_status idm_check_behavior(const check_context *q, idm_error *opt_error)
   return status;
 }
 
-/* --- soft policy matching ------------------------------------------------------------------- */
+/* --- optimality record of a likelihood ------------------------------------------------------- */
 
-/* As one row among others: its expression is the divergence of the
- * demonstrator's decisions from the planner's, which but for their own entropy is minus the
- * log-likelihood. */
+/* The objective of policy matching is the divergence of the demonstrator's decisions from the
+ * planner's, which is minus the log-likelihood up to the entropy of the decisions. */
 
-/* The largest R-hat of what is summarised; NaN where there is none, or one chain. */
+/* The largest R-hat of the summarised quantities; NaN if there are none, or one chain. */
 static double max_rhat(const idm_posterior *p, const idm_assessment *a)
 {
   double worst = p->chains > 1 ? 1 : NAN;
@@ -148,7 +146,7 @@ static double max_rhat(const idm_posterior *p, const idm_assessment *a)
   return worst;
 }
 
-/* What is read off the answer's centre. */
+/* Compute objective and policy at the answer's centre. */
 static idm_status evaluate_centre(const check_context *q, idm_optimality *finding,
                                   idm_error *opt_error)
 {
@@ -195,11 +193,11 @@ idm_status idm_assess_matched(const check_context *q, idm_error *opt_error)
 
 /* === saturated ================================================================================ */
 
-/* Whether the policy of an answer describes the actions of every state as well as a right model
- * does: compared with a saturated one, the actions' own frequencies by state. The likelihood ratio
- * is referred to replicates from the policy, since most cells are too small for chi-square. A
- * policy that was fitted to these actions is nearer to them than to replicates, so that the test is
- * conservative. */
+/* Test whether the policy of an answer describes the actions of every state as well as a right
+ * model does, against a saturated model: the actions' own frequencies by state. The reference
+ * distribution of the likelihood ratio is simulated by replicates from the policy, since most cells
+ * are too small for chi-square. A policy that was fitted to these actions is nearer to them than to
+ * replicates, so the test is conservative. */
 
 typedef struct policy_counts {
   size_t states;
@@ -215,7 +213,7 @@ static double visits_of(const policy_counts *t, const double *count, size_t stat
   return sum;
 }
 
-/* sum of count log(frequency / probability), in nats. */
+/* Returns the sum of count log(frequency / probability), in nats. */
 static double gain_of(const policy_counts *t, const double *count)
 {
   double sum = 0;
@@ -229,7 +227,7 @@ static double gain_of(const policy_counts *t, const double *count)
   return sum;
 }
 
-/* Counts of a log whose states are those of this one, and whose actions are of the policy. */
+/* Simulate counts of a log with the same states and with actions drawn from the policy. */
 static void replicate(const policy_counts *t, idm_random *random, double *count)
 {
   for (size_t s = 0; s < t->states; s++) {
@@ -244,12 +242,12 @@ static void assess_saturated(idm_assessment *a, double decisions, double gain, d
                              double p)
 {
   if (!idm_check_test(&a->checks, IDM_CHECK_SATURATED, p)) return;
-  idm_notes_add(&a->misfits,
-                "the policy at this answer underfits: the actions' own frequencies by state have a "
-                "log-loss that is lower by %.4f a decision, where %.4f are expected of a policy "
-                "that is right (p <= %.2g); use --lambda auto or a larger one, free more numbers, "
-                "or use another planner",
-                gain / decisions, expected / decisions, p);
+  idm_notes_add(
+      &a->misfits,
+      "the policy at this answer underfits: the actions' own frequencies by state have a log-loss "
+      "that is lower by %.4f per decision, where %.4f are expected for a right policy (p <= %.2g); "
+      "use --lambda auto or a larger one, free more numbers, or use another planner",
+      gain / decisions, expected / decisions, p);
 }
 
 idm_status idm_check_saturated(const check_context *q, idm_error *opt_error)

@@ -1,4 +1,4 @@
-/* The verdict on an answer over draws of dynamics: see the header.
+/* Assessment of an answer over draws of learnt dynamics, by a fit given their mean.
  *
  * Contents: comparison · results of the fit given the mean · rows */
 #include "invert/assess/inquiry.h"
@@ -12,7 +12,7 @@
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"
 
-/* What the fit that is compared with is given. */
+/* The dynamics of the fit that the answer is compared with, as a phrase. */
 static const char *source_phrase(const idm_posterior *posterior)
 {
   return posterior->dynamics || !posterior->cuts
@@ -22,7 +22,7 @@ static const char *source_phrase(const idm_posterior *posterior)
 
 /* --- comparison ----------------------------------------------------------------------------- */
 
-/* Median and half the central 68 % of a coordinate: mean and sd of a normal one. */
+/* Median and half the central 68 % interval of a coordinate: mean and sd if it is normal. */
 typedef struct centre_and_sd {
   double middle;
   double sd;
@@ -36,9 +36,9 @@ static centre_and_sd centre_and_sd_of(const idm_posterior *p, size_t coordinate,
   return (centre_and_sd){idm_quantile(work, count, 0.5), 0.5 * (high - low)};
 }
 
-/* Dynamics that vary widen a posterior, and move its middle by less than both widths. Returns how
- * far a coordinate is from that: 1 where the middles are two sds of their difference apart, or the
- * answer is half as wide as `given`. */
+/* Variation of the dynamics widens a posterior, and moves its median by less than the combined
+ * widths. Returns the distance from that: 1 if the medians are two sds of their difference apart,
+ * or the answer is half as wide as `given`. */
 static double distance(centre_and_sd answer, centre_and_sd given)
 {
   const double apart = fabs(answer.middle - given.middle) / (2 * hypot(answer.sd, given.sd));
@@ -72,7 +72,7 @@ static void add_notes(const idm_notes *from, size_t first, const char *source, i
   for (size_t i = first; i < from->count; i++) idm_notes_add(to, "%s: %s", source, from->text[i]);
 }
 
-/* Run the rows of the answer: their notes and sentences are given the mean. */
+/* Run the rows of the answer; their notes and sentences are prefixed by the phrase above. */
 static idm_status run_answer(const check_context *q, const idm_fit_monitor *opt_monitor,
                              idm_error *opt_error)
 {
@@ -95,8 +95,8 @@ static idm_status run_answer(const check_context *q, const idm_fit_monitor *opt_
   return status;
 }
 
-/* Move what was found of the model to the answer. The first `remarks` of them are of the draws of
- * the fit given the mean. */
+/* Move the results on the model to the answer. The first `remarks` remarks belong to the draws of
+ * the fit given the mean, and are left out. */
 static void copy_model_checks(idm_assessment *a, idm_assessment *of, size_t remarks,
                               const char *source)
 {
@@ -111,7 +111,7 @@ static void copy_model_checks(idm_assessment *a, idm_assessment *of, size_t rema
   of->look = (idm_importance_check){0};
 }
 
-/* A fit given the mean that fails is no measure of the answer. */
+/* Record rows as not run, since a failed fit given the mean cannot be compared with the answer. */
 static void mark_unchecked(idm_assessment *a, const idm_assessment *of, const char *source)
 {
   static const idm_check_id rows[] = {IDM_CHECK_IMPORTANCE, IDM_CHECK_MODES, IDM_CHECK_GIVEN_MEAN};
@@ -126,7 +126,7 @@ static void mark_unchecked(idm_assessment *a, const idm_assessment *of, const ch
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* The rows of both posteriors over one open fit. */
+/* Run the rows of both posteriors over one open fit. */
 static idm_status run(check_context *answer, check_context *model,
                       const idm_fit_monitor *opt_monitor, idm_error *opt_error)
 {
@@ -154,7 +154,7 @@ idm_status idm_assess_given_mean(const idm_problem *problem, const idm_data *dat
   const idm_fit_settings settings = idm_assess_settings(posterior, threads);
   fit_context f = {.problem = problem, .data = data};
   idm_cancel cancel;
-  idm_cancel_init(&cancel, opt_monitor, "looking at what the data say");
+  idm_cancel_init(&cancel, opt_monitor, "checking the answer against the data");
   idm_assessment *of = NULL;
   *ret_assessment = NULL;
   idm_status status = idm_assess_draws(posterior, ret_assessment, opt_error);

@@ -1,4 +1,5 @@
-/* Whether agents and trajectories are alike enough to share numbers.
+/* Score tests of heterogeneity: between agents, between trajectories, and between people beyond the
+ * prior of their sds (docs/method/verdict.md, 10).
  *
  * Contents: agents · trajectories · spread */
 #include <math.h>
@@ -9,7 +10,7 @@
 
 /* === agents ================================================================================= */
 
-/* Whether agents are alike enough to share numbers: see the header. */
+/* Test of homogeneity of agents (residual.h). */
 
 void idm_agents_close(agents_check *c)
 {
@@ -76,7 +77,7 @@ void idm_agents_between(const agents_check *c, double *between)
 
 /* === trajectories =========================================================================== */
 
-/* Whether an agent's trajectories are alike enough to share numbers: see the header. */
+/* Test of homogeneity of the trajectories of an agent (residual.h). */
 
 void idm_trajectories_close(trajectories_check *c)
 {
@@ -88,10 +89,10 @@ void idm_trajectories_close(trajectories_check *c)
   *c = (trajectories_check){0};
 }
 
-/* Score and information, [dimension] each, over rows of a trajectory. */
+/* Score and information, [dimension] each, summed over rows of a trajectory. */
 typedef struct row_scores {
   double *score;
-  double *information; /* its diagonal */
+  double *information; /* diagonal of the information */
 } row_scores;
 
 static row_scores at(const row_scores *all, size_t row, size_t dimension)
@@ -99,7 +100,7 @@ static row_scores at(const row_scores *all, size_t row, size_t dimension)
   return (row_scores){all->score + row * dimension, all->information + row * dimension};
 }
 
-/* Add a row, where something was decided. */
+/* Add a row if it has a decision. */
 static void add_row(const decision_residuals *r, const stratum *of, size_t node,
                     const row_scores *to)
 {
@@ -114,7 +115,7 @@ static void add_row(const decision_residuals *r, const stratum *of, size_t node,
     }
 }
 
-/* Of every node, the rows of its trajectory above it; a parent comes before its children. */
+/* Sum, for every node, the rows of its trajectory above it; a parent precedes its children. */
 static void add_rows(const decision_residuals *r, const row_scores *all)
 {
   const size_t d = r->dimension;
@@ -132,7 +133,8 @@ static void add_rows(const decision_residuals *r, const row_scores *all)
   }
 }
 
-/* Add a question to the variance of Q, to its covariances and to how it rises. */
+/* Add a decision point to the variance of Q, to its covariances with S and to its mean derivative.
+ */
 static void add_decision_point(trajectories_check *c, const decision_point *q,
                                const row_scores *past_scores)
 {
@@ -150,10 +152,10 @@ static void add_decision_point(trajectories_check *c, const decision_point *q,
   }
 }
 
-/* The sds of Q once the scores of all decisions are taken out. */
+/* Compute the sds of Q after projection on the scores of all decisions. */
 static void find_sds(trajectories_check *c)
 {
-  static const double min_variance_share = 1e-4; /* of the variance: less is rounding */
+  static const double min_variance_share = 1e-4; /* share of the variance; less is rounding error */
   const size_t d = c->r->dimension;
   for (size_t j = 0; j < d; j++) {
     const double rest = c->sd[j] - idm_residual_quadratic(c->r, c->cross + j * d);
@@ -233,7 +235,7 @@ void idm_trajectories_between(const trajectories_check *c, double *between)
 
 /* === spread ================================================================================= */
 
-/* Whether people vary more than the prior of the sds between them lets them: see the header. */
+/* Test of the sds between people against their prior (residual.h). */
 
 void idm_spread_close(spread_check *c)
 {
@@ -244,7 +246,7 @@ void idm_spread_close(spread_check *c)
   *c = (spread_check){0};
 }
 
-/* Add a question's information on the effects of its person. */
+/* Add the information of a decision point on the effects of its person. */
 static void add_information(spread_check *c, const decision_point *q)
 {
   const decision_residuals *r = c->r;
@@ -283,7 +285,7 @@ idm_status idm_spread_open(spread_check *c, const decision_residuals *r, idm_err
   return IDM_OK;
 }
 
-/* Sums over people, of one effect. */
+/* Sums over people, for one effect. */
 typedef struct sums {
   double score, information, squared_information;
 } sums;
@@ -300,7 +302,7 @@ static sums add_up(const spread_check *c, size_t effect)
   return sum;
 }
 
-/* Of scores less what a shift of all people explains. */
+/* Sum of squares of the scores less the projection on a common shift of all people. */
 static double add_squares(const spread_check *c, size_t effect)
 {
   const sums sum = add_up(c, effect);
@@ -336,7 +338,7 @@ void idm_spread_add_run(spread_check *c, const double *taken, bool replicate)
   }
 }
 
-/* After all replicates, and the log at last: of one effect. */
+/* The result for one effect, after all replicates and, last, the log. */
 static spread_found idm_spread_find(const spread_check *c, size_t effect)
 {
   const idm_people *people = c->r->strata->people;
@@ -358,13 +360,13 @@ static void describe(const spread_check *c, size_t effect, const spread_found *f
   const idm_people *people = c->r->strata->people;
   const idm_design *design = c->r->strata->design;
   const size_t all = people->chains * people->draws;
-  idm_notes_add(notes,
-                "the prior of the sd of %s between people, half-normal(%.3g), contradicts them, "
-                "and holds it down: its posterior mean is %.2g, and people vary by about %.2g "
-                "(their scores by %.1f sds more than this sd lets them); widen `population: {sd: "
-                "...}`",
-                design->effect.name[effect], design->sd_scale[effect],
-                idm_mean(people->sd + effect * all, all), found->shown, found->z_score);
+  idm_notes_add(
+      notes,
+      "the prior of the sd of %s between people, half-normal(%.3g), contradicts them, and keeps it "
+      "too small: its posterior mean is %.2g, and people vary by about %.2g (their scores by %.1f "
+      "sds more than this sd allows); widen `population: {sd: ...}`",
+      design->effect.name[effect], design->sd_scale[effect],
+      idm_mean(people->sd + effect * all, all), found->shown, found->z_score);
 }
 
 bool idm_spread_record(const spread_check *c, idm_assessment *assessment)

@@ -1,4 +1,4 @@
-/* What the data bound: the maximum of the likelihood, and a profile of each free number from it.
+/* Maximum of the likelihood, and the profile of each free number from it.
  *
  * Contents: curve · whole · identify */
 #include <math.h>
@@ -16,10 +16,11 @@
 
 /* === curve ==================================================================================== */
 
-/* A profile as a curve: outwards from the maximum, and back where a climb had stalled. */
+/* A profile as a curve: computed outwards from the maximum, then inwards again where a search had
+ * stalled. */
 
-/* Where a curve begins and ends: a third of the way beyond the ends of the regions; where the data
- * do not bound them, some steps beyond the maximum. */
+/* Ends of a curve: a third of the distance beyond the ends of the regions; if the data do not bound
+ * them, some steps beyond the maximum. */
 static void curve_ends(const profile *p, const scan *s, double end[2])
 {
   static const double beyond = 1.35, steps = 12;
@@ -33,7 +34,7 @@ static void curve_ends(const profile *p, const scan *s, double end[2])
   }
 }
 
-/* A place again, from its neighbours on both sides, where the outer one is higher. */
+/* Recompute a point from its neighbours on both sides if the outer one is higher. */
 static idm_status recheck_point(profile *p, profile_point *at, profile_point *work,
                                 idm_error *opt_error)
 {
@@ -45,8 +46,7 @@ static idm_status recheck_point(profile *p, profile_point *at, profile_point *wo
   return status;
 }
 
-/* The nearest place of the scan that lies beyond a value, as seen from the maximum; NULL where none
- * does. */
+/* The nearest point of the scan beyond a value, as seen from the maximum; NULL if there is none. */
 static const profile_point *next_beyond(const scan *s, double from, double value)
 {
   const profile_point *found = NULL;
@@ -58,9 +58,10 @@ static const profile_point *next_beyond(const scan *s, double from, double value
   return found;
 }
 
-/* The profile from the maximum, along[0], outwards, each of `count` places from the one before it
- * and from the scan's next one, which has met other maxima of the others; and back, where a climb
- * had stalled. Behind them there is room for one more. */
+/* Compute the profile outwards from the maximum, along[0]: each of `count` points starts from the
+ * one before it and from the scan's next one, which may have found other maxima of the other
+ * numbers. Then recheck inwards where a search had stalled. The array has room for one more point
+ * at its end, used as scratch. */
 static idm_status trace_side(profile *p, const scan *s, double end, size_t count,
                              profile_point *along, idm_error *opt_error)
 {
@@ -78,10 +79,9 @@ static idm_status trace_side(profile *p, const scan *s, double end, size_t count
   return status;
 }
 
-/* Fewer points where an evaluation takes long: a curve is looked at, and nothing hangs on it. One
- * that would take too many evaluations is left out. */
-/* From p's maximum to a third of the way beyond the ends of the regions that the scan found:
- * points, value and drop of `to`. Changes p->enough and p->left. */
+/* Fewer points if an evaluation takes long: the curve is for plots only and does not affect the
+ * verdict. A curve that would take too many evaluations is left out. */
+/* Store points, value and drop of `to` along the curve. Changes p->ceiling and p->left. */
 static idm_status idm_profile_trace(const parameter *item, profile *p, const scan *s,
                                     idm_identification *to, idm_error *opt_error)
 {
@@ -107,11 +107,11 @@ static idm_status idm_profile_trace(const parameter *item, profile *p, const sca
 
 /* === whole ==================================================================================== */
 
-/* What a whole log bounds. Over hundreds of thousands of histories an evaluation takes a second,
- * and a profile hundreds of them. Its questions are told apart: whether there are other regions,
- * and whether the likelihood falls towards the limits, a few thousand histories answer; where the
- * one region of all of them ends follows from the curvature at their maximum, held against the
- * likelihood there. */
+/* Intervals from a whole log of many histories. With hundreds of thousands of histories one
+ * evaluation takes a second, and a profile hundreds of them. A subset of a few thousand histories
+ * determines whether there are other regions and whether the likelihood falls towards the limits.
+ * The ends of a single region of the whole log follow from the curvature at its maximum, corrected
+ * by the likelihood at the ends. */
 
 static idm_status evaluate_all(void *context, const double *y, double *log_density,
                                double *opt_gradient, idm_error *opt_error)
@@ -119,8 +119,9 @@ static idm_status evaluate_all(void *context, const double *y, double *log_densi
   return idm_matching_log_likelihood(context, y, log_density, opt_gradient, opt_error);
 }
 
-/* Where the profile of coordinate c has fallen by the drop, by the curvature, stretched by how far
- * the likelihood falls there; *ret_round is false where that is not nearly as much. */
+/* Compute the end at which the profile of coordinate c has fallen by the drop: from the curvature,
+ * rescaled by the actual fall of the likelihood there. *ret_round is false if the two differ much.
+ */
 static idm_status find_end(const check_context *q, chain_start *top, size_t c, int side,
                            double *ret_end, bool *ret_round, idm_error *opt_error)
 {
@@ -139,8 +140,8 @@ static idm_status find_end(const check_context *q, chain_start *top, size_t c, i
   return IDM_OK;
 }
 
-/* One number. Several regions, one that is open, and a peak that is not round stay as the part has
- * them, and unchecked. */
+/* Extrapolate one number. Several regions, an unbounded region, and a peak that is not quadratic
+ * keep the intervals of the subset, marked unchecked. */
 static idm_status extrapolate_item(const check_context *q, const parameter *item, chain_start *top,
                                    double share, idm_identification *id, idm_error *opt_error)
 {
@@ -193,34 +194,34 @@ idm_status idm_identify_full_log(const check_context *q, const double *y, const 
 
 /* === identify ================================================================================= */
 
-/* Points looked at for a maximum, draws held against the regions, places of a scan held against
- * those of other numbers, profiles worked on at once. */
+/* Points scanned for a maximum, draws compared with the regions, points of a scan compared with
+ * those of other numbers, profiles computed in parallel. */
 enum { max_known_points = 40, max_draws = 1000, max_stored = 40, max_jobs = 4 };
-/* A table may be off by so much where intervals are to end in the same digits: a hundredth of a
- * nat moves an end by a two-hundredth of an sd. */
+/* Largest error of a table for which intervals keep their digits: a hundredth of a nat moves an end
+ * by a two-hundredth of an sd. */
 static const double max_error = 0.01;
 
-/* Everything the items share. */
+/* State shared by all items. */
 typedef struct identification_run {
   const check_context *q;
   size_t dimension;
-  bool expensive;         /* an evaluation takes long: fewer of them */
-  bool subsample;         /* of the log: draws of all of it say nothing here */
-  bool uses_table;        /* a table stands in for planning */
-  bool last;              /* a higher maximum found now is not gone back to */
-  long evaluations;       /* that may be spent on one item */
+  bool expensive;  /* an evaluation takes long: use fewer */
+  bool subsample;  /* the fit is of a subset of the log: draws given all of it are not comparable */
+  bool uses_table; /* a table of the log-likelihood replaces planning */
+  bool last;       /* last round: a higher maximum found now is not used as a new start */
+  long evaluations;       /* limit per item */
   search_window *windows; /* [dimension] */
   double *step;           /* [dimension] */
   double *precision;      /* [dimension][dimension]: minus the Hessian at the maximum */
   double *covariance;     /* its inverse */
   size_t known_points;
-  profile_point *known_point; /* [guides], the best first */
+  profile_point *known_point; /* [known_points], the best first */
   size_t extra_points;
-  profile_point
-      *draw;      /* draws within the drop of the maximum, then what other profiles saw there */
-  size_t *stored; /* [scalar item]: places of its scan within the drop, */
-  profile_point *stored_point; /* [scalar item][max_stored] */
-  bool *done;                  /* [scalar item]: its regions hold all that is known */
+  profile_point *draw; /* [extra_points]: draws within the drop of the maximum, then such points
+                          found by other profiles */
+  size_t *stored;      /* [scalar item]: number of stored points of its scan within the drop, and */
+  profile_point *stored_point; /* [scalar item][max_stored]: these points */
+  bool *done;                  /* [scalar item]: its regions contain all points known so far */
   size_t jobs;
   profile **profile;  /* [jobs] */
   idm_status *status; /* [jobs] */
@@ -236,8 +237,8 @@ static int by_height(const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-/* Points that owe nothing to the priors asked for, nor to the seed: the problem's own values, then
- * draws of the default priors. */
+/* Evaluate points independent of the requested priors and of the seed: the problem's own values,
+ * then draws of the default priors. */
 static idm_status scan_default_prior(identification_run *w, profile *p, idm_error *opt_error)
 {
   const fit_context *f = w->q->f;
@@ -279,8 +280,8 @@ static double draw_height(const check_context *q, size_t i, double *y)
          idm_parameters_log_prior(q->f->parameters, y, NULL);
 }
 
-/* Climb from the draw that explains the data best, should it explain them better than what was
- * found without the draws. */
+/* Search from the draw with the highest likelihood if it exceeds the maximum that was found without
+ * the draws. */
 static idm_status try_best_draw(identification_run *w, profile *p, profile_point *at,
                                 idm_error *opt_error)
 {
@@ -303,7 +304,7 @@ static idm_status try_best_draw(identification_run *w, profile *p, profile_point
   return status;
 }
 
-/* The maximum of the likelihood: climbed to from the best of what was looked at. */
+/* Find the maximum of the likelihood by searches from the best points of the scan. */
 static idm_status find_maximum(identification_run *w, profile *p, idm_error *opt_error)
 {
   const size_t maximisations = w->expensive ? 2 : 3;
@@ -325,7 +326,7 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
   return idm_matching_log_likelihood(context, y, log_density, opt_gradient, opt_error);
 }
 
-/* Curvature at the maximum, and steps from it. */
+/* Compute the Hessian at the maximum, and steps from it. */
 static idm_status find_steps(identification_run *w, profile *p, idm_error *opt_error)
 {
   const size_t d = w->dimension;
@@ -346,7 +347,8 @@ static idm_status find_steps(identification_run *w, profile *p, idm_error *opt_e
 
 /* --- profiles ------------------------------------------------------------------------------- */
 
-/* With every utility free a number added to all of them changes no choice: the path is known. */
+/* If every utility is free, a constant added to all of them changes no choice: the path is known.
+ */
 static bool has_shift_path(const check_context *q, const parameter *item)
 {
   return item->block == IDM_UTILITY && !q->f->problem->theta->block[IDM_UTILITY].coordinate &&
@@ -361,13 +363,13 @@ static void shift_path(const check_context *q, profile *p)
     if (parameters->item[i].block == IDM_UTILITY) p->path[parameters->item[i].first] = 1;
 }
 
-/* Whether a profile has met a point that explains the data better than the maximum did. */
+/* Whether a profile found a point with a higher likelihood than the maximum. */
 static bool found_higher(const profile *p)
 {
   return p->highest.log_likelihood > p->best.log_likelihood + 1e-4;
 }
 
-/* Places of item `at`'s scan within the drop, spread over all of them. */
+/* Store points of item `at`'s scan within the drop, spread over all of them. */
 static void store_points(const identification_run *w, size_t at, const profile *p, const scan *s)
 {
   const double level = p->best.log_likelihood - idm_profile_drop;
@@ -391,7 +393,8 @@ static idm_status identify_item(const identification_run *w, const parameter *it
   p->ceiling = INFINITY;
   idm_profile_fix(p, item->first, w->precision);
   if (has_shift_path(w->q, item)) shift_path(w->q, p);
-  /* What a profile finds is to be the same whichever profile was looked at before it. */
+  /* Fix the starts of plans, so that the result of a profile does not depend on the profiles
+   * computed before it. */
   idm_status status = idm_matching_fix_start(p->matching, p->best.y, opt_error);
   idm_matching_warm_start(p->matching);
   if (status == IDM_OK) status = idm_scan_create(w->dimension, &s, opt_error);
@@ -399,7 +402,8 @@ static idm_status identify_item(const identification_run *w, const parameter *it
   status = idm_scan_run(p, !w->expensive, &s, opt_error);
   if (status == IDM_OK && (w->last || !found_higher(p)))
     status = idm_scan_regions(p, w->draw, w->extra_points, &s, opt_error);
-  if (status == IDM_OK && (w->last || !found_higher(p))) { /* else all of it again, from there */
+  if (status == IDM_OK &&
+      (w->last || !found_higher(p))) { /* else all profiles are repeated from the higher point */
     status = idm_profile_bounds(w->q, item, p, &s, id, opt_error);
     if (status == IDM_OK && !w->subsample) status = idm_profile_trace(item, p, &s, id, opt_error);
     store_points(w, at, p, &s);
@@ -409,8 +413,8 @@ static idm_status identify_item(const identification_run *w, const parameter *it
   return status;
 }
 
-/* What one profile has seen within the drop, all regions hold: those that do not are looked for
- * again, from there. *missed tells whether there are any. */
+/* Compare the regions with the points within the drop that other profiles found. Items whose
+ * regions miss one are marked for another pass. *missed is true if there are any. */
 static void compare_profiles(const identification_run *w, bool *missed)
 {
   const idm_parameters *parameters = w->q->f->parameters;
@@ -432,7 +436,7 @@ static void compare_profiles(const identification_run *w, bool *missed)
   }
 }
 
-/* Job k looks at every jobs-th scalar item. */
+/* Job k computes every jobs-th scalar item. */
 static void run_job(void *context, size_t k)
 {
   identification_run *w = context;
@@ -446,8 +450,8 @@ static void run_job(void *context, size_t k)
   }
 }
 
-/* Draws within the drop of the maximum, and what profiles saw there: none of them may lie outside
- * of all regions. */
+/* Collect draws within the drop of the maximum, and such points found by profiles; the regions must
+ * contain all of them. */
 static void store_draws(identification_run *w)
 {
   const check_context *q = w->q;
@@ -464,8 +468,8 @@ static void store_draws(identification_run *w)
       idm_profile_point_copy(&w->stored_point[k], w->dimension, &w->draw[w->extra_points++]);
 }
 
-/* Every profile that is not done, from the maximum that the first knows. *higher tells whether one
- * met a higher point. */
+/* Compute every profile that is not done, from the maximum of the first. *higher is true if one
+ * found a higher point. */
 static idm_status identify_items(identification_run *w, bool *higher, idm_error *opt_error)
 {
   profile *first = w->profile[0];
@@ -518,7 +522,7 @@ static idm_status identify_all(identification_run *w, idm_error *opt_error)
   return status;
 }
 
-/* --- work ----------------------------------------------------------------------------------- */
+/* --- setup ----------------------------------------------------------------------------------- */
 
 static size_t count_scalars(const idm_parameters *parameters)
 {
@@ -528,7 +532,7 @@ static size_t count_scalars(const idm_parameters *parameters)
   return count;
 }
 
-/* What a history costs beside one of two actions, three results and three models. */
+/* Cost of a history relative to one with two actions, three observations and three models. */
 static double history_cost(const idm_problem *problem)
 {
   const idm_setting *s = problem->setting;
@@ -536,7 +540,7 @@ static double history_cost(const idm_problem *problem)
          18;
 }
 
-/* What an evaluation costs decides how many there may be. */
+/* Limit the number of evaluations by the cost of one. */
 static void set_work_limits(identification_run *w)
 {
   const check_context *q = w->q;
@@ -547,7 +551,7 @@ static void set_work_limits(identification_run *w)
   const double breadth = history_cost(q->f->problem);
   const size_t scalars = count_scalars(q->f->parameters);
   w->expensive = work > 2000 || w->dimension > 6 || w->subsample;
-  /* Where there are very many histories, and no part to go by, what is cut short says so. */
+  /* With very many histories and no subset, a search that is cut short is recorded as unchecked. */
   static const double large = 8000, default_problem = 1500;
   const double total = work > large ? default_problem * pow(large / work, 2)
                        : w->subsample
@@ -558,7 +562,7 @@ static void set_work_limits(identification_run *w)
   if (w->evaluations < least) w->evaluations = least;
   w->known_points = w->expensive ? 12 : max_known_points;
   w->jobs = scalars < max_jobs ? scalars : max_jobs;
-  if (points > 20000) w->jobs = 1; /* memory */
+  if (points > 20000) w->jobs = 1; /* limits memory */
   if (!w->jobs) w->jobs = 1;
 }
 
@@ -581,7 +585,7 @@ static void close_run(identification_run *w)
   free(w->done);
 }
 
-/* Windows that hold the draw of the highest density, wherever the units of the problem put it. */
+/* Compute windows, extended to contain the draw of highest density in any units of the problem. */
 static void set_windows(identification_run *w)
 {
   const idm_posterior *posterior = w->q->posterior;
@@ -636,7 +640,8 @@ static idm_status open_run(identification_run *w, idm_error *opt_error)
   return status;
 }
 
-/* Over some trajectories of a log of very many histories, then brought over to all of them. */
+/* Compute intervals from a subset of the trajectories of a log of very many histories, then
+ * extrapolate to all. */
 static idm_status identify_by_subset(const check_context *q, fit_context *small, double share,
                                      idm_error *opt_error)
 {
@@ -649,12 +654,11 @@ static idm_status identify_by_subset(const check_context *q, fit_context *small,
   if (status == IDM_OK && q->assessment->identified)
     status = idm_identify_full_log(q, w.profile[0]->best.y, w.covariance, share, opt_error);
   if (status == IDM_OK && q->assessment->identified)
-    idm_notes_add(
-        &q->assessment->remarks,
-        "what the data bound was looked for in %zu of %zu trajectories, spread over all; the "
-        "intervals are those of all, by the curvature at their maximum, held against the "
-        "likelihood at their ends",
-        small->data->trajectories, q->f->data->trajectories);
+    idm_notes_add(&q->assessment->remarks,
+                  "profile intervals were searched in %zu of %zu trajectories, spread over the "
+                  "log; those of all trajectories follow from the curvature at the maximum of "
+                  "their likelihood, corrected by the likelihood at the ends",
+                  small->data->trajectories, q->f->data->trajectories);
   close_run(&w);
   return status;
 }

@@ -1,4 +1,4 @@
-/* What every check reads: the inquiry, strata of decisions, and predictions of the planner.
+/* Context of the checks, strata of decisions, and predictions of the planner.
  *
  * Contents: inquiry · strata · view */
 #include <math.h>
@@ -18,7 +18,7 @@
 
 /* === inquiry ================================================================================ */
 
-/* What every part of an assessment looks at. */
+/* Access to the draws of the answer, and whether a check can run. */
 
 void idm_context_draw(const check_context *q, size_t i, double *y)
 {
@@ -59,11 +59,11 @@ const char *idm_context_quantity_name(const check_context *q, size_t quantity, c
   return buffer;
 }
 
-/* Draws looked at: fewer where a plan is dear. */
+/* Number of draws to evaluate: fewer if a plan takes longer. */
 size_t idm_context_sample(const check_context *q, size_t points)
 {
   const size_t count = q->posterior->chains * q->posterior->draws;
-  /* Where plans are not cheap, what is smooth of the changes is enough: a quadratic function. */
+  /* For slow plans, draws for a quadratic function of the changes suffice. */
   const size_t d = q->f->parameters->dimension, smooth = 8 * (d + 1) * (d + 2);
   const size_t expensive_sample = q->people || smooth > 200 ? 200 : smooth;
   const size_t sample_size = points > 10000  ? 12
@@ -93,9 +93,9 @@ bool idm_context_can_run(const check_context *q, idm_check_id id)
 
 /* === strata ================================================================================= */
 
-/* Strata: decisions that share one vector of free numbers. See the header.
+/* Strata: decisions that share one vector of free numbers (residual.h).
  *
- * Contents: moments · a plain fit · a population */
+ * Contents: periods · a plain fit · a population */
 
 void idm_strata_close(strata *s)
 {
@@ -120,21 +120,22 @@ static idm_status allocate(strata *s, size_t trajectories, idm_error *opt_error)
   return s->one && s->centre && s->step && s->period_of ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* A step that is lost in rounding, or is none, is replaced by one relative to the number. */
+/* Replace a step that is below rounding error, or zero, by one relative to the number. */
 static double safe_step(double step, double y)
 {
   return step > 1e-10 * fabs(y) && isfinite(step) ? step : 1e-4 * fmax(1, fabs(y));
 }
 
-/* --- moments -------------------------------------------------------------------------------- */
+/* --- periods --------------------------------------------------------------------------------- */
 
-/* How far the i-th of n trajectories is, rounded. */
+/* Position of the i-th of n trajectories in eighths, rounded. */
 static uint8_t period_index(size_t i, size_t n)
 {
   return n > 1 ? (uint8_t)((2 * PERIODS * i + n - 1) / (2 * (n - 1))) : PERIODS / 2;
 }
 
-/* when[trajectory] of trajectories in the order of the log, by agent[trajectory] < agents. */
+/* Compute period_of[trajectory] of trajectories in the order of the log, with agent[trajectory] <
+ * agents. */
 static idm_status find_periods(const uint32_t *agent, size_t agents, size_t trajectories,
                                period *period_of, idm_error *opt_error)
 {
@@ -151,8 +152,8 @@ static idm_status find_periods(const uint32_t *agent, size_t agents, size_t traj
 
 /* --- a plain fit ---------------------------------------------------------------------------- */
 
-/* Steps of differences: a twentieth of the posterior's sd, or for a point a thousandth of how far
- * draws from the prior are from it, or of what there is. */
+/* Steps of finite differences: a twentieth of the posterior's sd; for a point a thousandth of its
+ * mean distance from draws from the prior, or of its size. */
 static idm_status find_steps(const check_context *q, const double *y, double *step,
                              idm_error *opt_error)
 {
@@ -210,7 +211,8 @@ void idm_strata_draw(const strata *s, size_t c, size_t i, double *y)
         d->share[c * d->effects + e] * s->people->effect[(e * d->people + person) * all + i];
 }
 
-/* Trajectories by stratum, in the order of the log, and where those of each begin. */
+/* Sort trajectories by stratum, in the order of the log; first[c] is the index of the first one of
+ * stratum c. */
 static void sort_trajectories(const idm_design *d, size_t trajectories, uint32_t *order,
                               size_t *first)
 {
@@ -239,7 +241,7 @@ static idm_status divide_log(strata *s, const idm_problem *problem, const idm_da
   return status;
 }
 
-/* Moments by person, over all of a person's strata; order[] as above. */
+/* Compute periods by person, over all of a person's strata; order[] as above. */
 static idm_status set_periods(strata *s, size_t trajectories, const uint32_t *order,
                               idm_error *opt_error)
 {
@@ -257,7 +259,7 @@ static idm_status set_periods(strata *s, size_t trajectories, const uint32_t *or
   return status;
 }
 
-/* The last draw, and a twentieth of the sd of each number. */
+/* Centres at the last draw; steps of a twentieth of the sd of each number. */
 static idm_status set_centres(strata *s, idm_error *opt_error)
 {
   const size_t all = s->people->chains * s->people->draws, d = s->dimension;
@@ -311,7 +313,8 @@ idm_status idm_strata_divide(strata *s, const idm_problem *problem, const idm_da
 
 /* === view =================================================================================== */
 
-/* What the planner makes of every history of a log at given numbers: see the header. */
+/* Action probabilities of the planner after every history of a log at given numbers (residual.h).
+ */
 
 static void store_probabilities(void *context, size_t node, const void *memory,
                                 const double *probability)
@@ -347,7 +350,8 @@ void idm_predictor_close(history_predictor *v)
   *v = (history_predictor){0};
 }
 
-/* Write a held number, the first of its block, into every variant. */
+/* Write a held number, the first of its block, in every variant; the other numbers of its field
+ * change by the same amount. */
 static void set_fixed(idm_theta *theta, size_t block, double value)
 {
   idm_block *b = &theta->block[block];

@@ -1,4 +1,5 @@
-/* Does the lattice matter? A sample of draws is weighed again on a finer one. */
+/* Sensitivity of the answer to the resolution of the lattice: a sample of draws is reweighted by
+ * the likelihood on a finer lattice (docs/method/verdict.md, 4). */
 #include "base/statistics.h"
 #include "invert/assess/inquiry.h"
 #include "invert/matching/halt.h"
@@ -13,25 +14,26 @@
 #include "invert/fork.h"
 #include "invert/matching/fit.h"
 
-/* Lattices held side by side, at most: what fits must not depend on the threads. */
+/* Largest number of lattices in memory at once: which resolution fits must not depend on the number
+ * of threads. */
 enum { max_workers = 4 };
-/* Draws of a population below which nothing is compared. */
+/* Least draws of a population for the comparison. */
 enum { min_draws = 10 };
-/* Draws below which their changes are smoothed. */
+/* Below this number of draws their changes are smoothed. */
 enum { smoothing_limit = 100 };
-/* A table that is off by more is no measure of what lattices disagree about. */
+/* A table with a larger error cannot be used to compare lattices. */
 static const double max_table_error = 0.05;
-/* Draws that the weights must leave effective for a shift to be believed; and the share of all of
- * them, where few were weighed and what is smooth of that stands for the rest. */
+/* Least effective sample size of the weights for a shift to count; and the least share of all
+ * draws, if the weights of most draws come from a smooth function through few. */
 static const double min_ess = 8;
 static const double min_share = 0.25;
 
 /* --- weights -------------------------------------------------------------------------------- */
 
-/* Shifts of the posterior means when each of `size` draws, spread over all, is weighted by
- * exp(change), which replaces the change; and the share of draws that the weights leave effective.
- * Interpolation errs by 1/r at worst, so that a lattice less than twice as fine shows part of what
- * doubling would. */
+/* Compute the shifts of the posterior means if each of `size` draws, spread over all, is weighted
+ * by exp(change), which replaces the change; and the share of draws that is effective. The
+ * interpolation error is at most of order 1/r, so a lattice less than twice as fine shows a known
+ * part of the shift of doubling. */
 static void weigh(const check_context *q, double *change, size_t size)
 {
   idm_assessment *a = q->assessment;
@@ -54,8 +56,8 @@ static void weigh(const check_context *q, double *change, size_t size)
 
 /* --- log-likelihoods ------------------------------------------------------------------------ */
 
-/* The sample on both lattices, shared out between workers that each have a matching of their own.
- * Plans start from the same draw, so that no number depends on who made it. */
+/* Evaluates the sample on both lattices, in parallel; each worker has its own matching. All plans
+ * start from the same draw, so results do not depend on the worker. */
 typedef struct comparison {
   const check_context *q;
   const idm_problem *finer;
@@ -66,7 +68,7 @@ typedef struct comparison {
   idm_error *error;   /* [worker] */
 } comparison;
 
-/* Every so many-th draw of the sample, on one lattice: change[k] += sign * log-likelihood. */
+/* Add sign * log-likelihood on one lattice to change[k] for every workers-th draw of the sample. */
 static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_problem *problem,
                                   double sign, double *y, idm_error *error)
 {
@@ -85,7 +87,8 @@ static idm_status add_likelihoods(const comparison *c, size_t worker, const idm_
   return status;
 }
 
-/* The same on the lattice of the fit, off its table where that holds them all. */
+/* Subtract the log-likelihood on the lattice of the fit, read from its table if that contains all
+ * draws. */
 static idm_status subtract_known(const comparison *c, size_t worker, double *y, idm_error *error)
 {
   const fit_context *f = c->q->f;
@@ -148,15 +151,15 @@ static idm_status record(const check_context *q, double *change, size_t size, id
       all ? idm_response_smooth(q, change, size, count, all, &a->finer_error, opt_error) : IDM_OK;
   smoothed = isfinite(a->finer_error);
   a->finer_error *= idm_lattice_doubling_factor(a->resolution, a->finer);
-  /* Where what is smooth of the changes leaves few draws effective, the shift hangs on its tails.
-   */
+  /* If the smoothed weights leave few draws effective, the shift depends on the tails of the
+   * function. */
   if (status == IDM_OK) weigh(q, smoothed ? all : change, smoothed ? count : size);
   free(all);
   return status;
 }
 
-/* By first order in a population: weights of all people together would leave no draw effective, and
- * no person's numbers move by much. */
+/* Shifts of a population to first order: joint weights of all people would leave no draw effective,
+ * while the numbers of each person change little. */
 static idm_status compare_population(const check_context *q, const idm_problem *finer,
                                      idm_error *opt_error)
 {
@@ -244,27 +247,26 @@ static void assess_shift(const check_context *q, size_t sample)
   idm_context_quantity_name(q, at, name, sizeof name);
   const bool smoothed = !isnan(a->finer_error);
   const bool resolved = is_resolved(q, sample);
-  /* Twice the standard error: a mean that may have moved by too much is not passed over. */
+  /* Add two standard errors, so that a possibly too large shift does not pass. */
   const double shift = most + (smoothed ? 2 * a->finer_error : 0);
   const bool moved = shift > idm_check_threshold(IDM_CHECK_LATTICE);
   idm_check_record(&a->checks, IDM_CHECK_LATTICE,
                    moved || !resolved ? IDM_CHECK_FAILED : IDM_CHECK_PASSED, shift);
   char error[48] = "";
-  if (smoothed) idm_print(error, sizeof error, ", give or take %.2f", a->finer_error);
+  if (smoothed) idm_print(error, sizeof error, ", with a standard error of %.2f", a->finer_error);
   const char *whose = q->people ? " of a person" : "";
   if (!resolved && q->people)
-    idm_notes_add(
-        &a->failures,
-        "a lattice of resolution %d instead of %d moves the log-likelihood of a person by up to "
-        "%.3g, in ways that %zu points do not resolve; the lattice is too coarse, raise "
-        "agent.resolution",
-        a->finer, a->resolution, a->finer_change, sample);
+    idm_notes_add(&a->failures,
+                  "a lattice of resolution %d instead of %d moves the log-likelihood of a person "
+                  "by up to %.3g, and %zu points do not determine the shift of the answer; the "
+                  "lattice is too coarse, raise agent.resolution",
+                  a->finer, a->resolution, a->finer_change, sample);
   else if (!resolved)
     idm_notes_add(
         &a->failures,
-        "a lattice of resolution %d instead of %d moves the log-likelihood by up to %.3g: "
-        "weighed by that, %.1f of %zu draws are effective, too few to say how far the "
-        "answer moves; the lattice is too coarse, raise agent.resolution",
+        "a lattice of resolution %d instead of %d moves the log-likelihood by up to %.3g: with "
+        "these changes as weights, %.1f of %zu draws are effective, too few to estimate the shift "
+        "of the answer; the lattice is too coarse, raise agent.resolution",
         a->finer, a->resolution, a->finer_change, a->finer_share * (double)sample, sample);
   else
     idm_notes_add(moved ? &a->failures : &a->remarks,
@@ -280,10 +282,11 @@ void idm_assess_lattice(const check_context *q)
   idm_assessment *a = q->assessment;
   if (!a->resolution) return;
   if (!a->finer)
-    idm_notes_add(idm_check_note(a, IDM_CHECK_LATTICE, IDM_CHECK_FAILED),
-                  "lattice unchecked: no lattice finer than resolution %d fits in memory and time; "
-                  "take one half as fine with --set resolution=%d, and see what it moves",
-                  a->resolution, a->resolution > 1 ? a->resolution / 2 : 1);
+    idm_notes_add(
+        idm_check_note(a, IDM_CHECK_LATTICE, IDM_CHECK_FAILED),
+        "lattice unchecked: no lattice finer than resolution %d fits in memory and time; repeat "
+        "the fit on one half as fine (--set resolution=%d), and compare the answers",
+        a->resolution, a->resolution > 1 ? a->resolution / 2 : 1);
   else if (a->answer == IDM_POINT)
     idm_notes_add(idm_check_note(a, IDM_CHECK_LATTICE, IDM_CHECK_PASSED),
                   "a lattice of resolution %d instead of %d moves the log-likelihood by %.3g",

@@ -1,9 +1,10 @@
-/* An independent look at the posterior. R-hat compares chains with each other, and chains that all
- * missed the same mode or the same tail agree. So the posterior is looked at a second time, by
- * points that owe nothing to them: drawn from the prior, from modes climbed to anew, and from what
- * those points show, all weighted by importance.
+/* Importance check: compares the draws with an independent importance sample of the posterior
+ * (docs/method/verdict.md, 2). R-hat compares chains with each other, and chains that all missed
+ * the same mode or tail agree. The proposals are the prior, modes found by new searches, components
+ * fitted to the points, and one component with the moments of the draws; importance weights correct
+ * for the proposal density.
  *
- * Contents: looking · comparing · judging */
+ * Contents: sampling · comparison · verdict */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -15,21 +16,22 @@
 #include "idm/samplers.h"
 #include "invert/matching/fit.h"
 
-/* Streams beyond those of a fit. */
+/* First random stream, beyond those of a fit. */
 static const uint64_t importance_stream = (uint64_t)5 << 32;
-/* Lanes that points are drawn in, whatever the number of threads. */
+/* Streams in which points are drawn (for any number of threads), rounds, and free numbers at most.
+ */
 enum { lanes = 4, max_rounds = 4, max_numbers = 20 };
-/* Points that an estimate must be worth, and the largest share that one of them may have. */
+/* Least effective sample size of an estimate, and the largest weight of one point. */
 static const double min_ess = 200, max_weight = 0.05;
-/* Standard errors of the look that a difference must be. The error that a look aims at, and the
- * largest at which it can tell. */
+/* Differences count above this many standard errors of the importance sample. Sampling stops at the
+ * target error; above the largest error, means and sds are not compared. */
 static const double errors = 4, target_error = 0.03, max_error = 0.05;
-/* A share of the posterior around a mode of its own that is worth a word. */
+/* Least missed share of the posterior for which a separate mode is reported. */
 static const double min_missed = 0.02;
 
-/* --- looking -------------------------------------------------------------------------------- */
+/* --- sampling -------------------------------------------------------------------------------- */
 
-/* A fit with a matching a lane, of which the first is borrowed. */
+/* A fit with one matching per stream; the first matching is borrowed. */
 typedef struct importance_run {
   fit_context f;
   idm_matching *matching[lanes];
@@ -45,9 +47,8 @@ static void close_importance_run(importance_run *l)
   idm_exploration_destroy(l->exploration);
 }
 
-/* Points a lane and round: fewer where a plan is dear, or where few draws are all there is to
- * check.
- */
+/* Points per stream and round: fewer for large lattices, where a plan takes longer, and if there
+ * are few draws to check. */
 static size_t round_size(const check_context *q)
 {
   enum { least = 10, max_expensive = 50, most = 500, draws_a_point = 8 };
@@ -79,7 +80,7 @@ static idm_status open_importance_run(const check_context *q, importance_run *l,
   return status;
 }
 
-/* Mean and covariance of the draws, as one more part to propose from. */
+/* Add mean and covariance of the draws as one more proposal component. */
 static idm_status add_draws(const check_context *q, importance_run *l, idm_error *opt_error)
 {
   const size_t d = q->f->parameters->dimension;
@@ -94,7 +95,7 @@ static idm_status add_draws(const check_context *q, importance_run *l, idm_error
   return status;
 }
 
-/* Mean and sd of coordinate k by the points, with their errors. */
+/* Mean and sd of coordinate k by the points, with their standard errors. */
 typedef struct estimate {
   double mean;
   double mean_error;
@@ -121,7 +122,7 @@ static estimate estimate_of(const idm_exploration *e, size_t k)
   return at;
 }
 
-/* Whether the points so far tell every mean and sd to an error, in sds. */
+/* Whether mean and sd of every coordinate have errors of at most `error`, in sds. */
 static bool is_precise(const idm_exploration *e, double error)
 {
   double most = 0;
@@ -156,9 +157,9 @@ static idm_status sample_points(const check_context *q, importance_run *l, idm_e
   return status;
 }
 
-/* --- comparing ------------------------------------------------------------------------------ */
+/* --- comparison ------------------------------------------------------------------------------ */
 
-/* The share of the draws that lie nearest to each mode. */
+/* Share of the draws nearest to each mode. */
 static idm_status draw_shares(const check_context *q, const idm_exploration *e, double *share,
                               idm_error *opt_error)
 {
@@ -175,7 +176,7 @@ static idm_status draw_shares(const check_context *q, const idm_exploration *e, 
   return IDM_OK;
 }
 
-/* What a difference may be, where the look has an error. */
+/* Largest accepted difference, given the Monte Carlo error of the importance sample. */
 static double tolerance(double error)
 {
   return fmax(idm_check_threshold(IDM_CHECK_IMPORTANCE), errors * error);
@@ -186,7 +187,8 @@ static bool differs(double difference, double error)
   return fabs(difference) > tolerance(error);
 }
 
-/* Draws agree with the look, differ from it by what their own error may have added, or by more. */
+/* The draws agree with the importance sample, differ by no more than their own Monte Carlo error
+ * allows, or differ by more. */
 typedef enum agreement { AGREES, UNCERTAIN, DIFFERS } agreement;
 
 static agreement classify_difference(double difference, double error, double own)
@@ -195,7 +197,7 @@ static agreement classify_difference(double difference, double error, double own
   return fabs(difference) <= tolerance(error) + errors * own ? UNCERTAIN : DIFFERS;
 }
 
-/* How far the draws of coordinate k are from the look; the least agreement so far. */
+/* Compare mean and sd of coordinate k; *least becomes the worst agreement so far. */
 static idm_status compare(const check_context *q, const idm_exploration *e, size_t k,
                           agreement *least, idm_error *opt_error)
 {
@@ -281,9 +283,9 @@ static idm_status run_importance(const check_context *q, idm_error *opt_error)
   return status;
 }
 
-/* --- judging -------------------------------------------------------------------------------- */
+/* --- verdict --------------------------------------------------------------------------------- */
 
-/* What coordinate k is called: that of the prior where it is one number, else as in files. */
+/* Label of coordinate k: that of its prior if it is one number, else its name in files. */
 static void coordinate_label(const check_context *q, size_t k, char *buffer, size_t size)
 {
   const idm_parameters *p = q->f->parameters;
@@ -295,7 +297,7 @@ static void coordinate_label(const check_context *q, size_t k, char *buffer, siz
   idm_quantity_label(name, buffer, size);
 }
 
-/* One failure a coordinate that differs. */
+/* Add one failure per coordinate that differs. */
 static void assess_coordinate(const check_context *q, size_t k)
 {
   const idm_importance_check *look = &q->assessment->look;
@@ -315,23 +317,24 @@ static void assess_coordinate(const check_context *q, size_t k)
   const char *cure = chains ? "raise --warmup and --draws" : "use --inverse bayes";
   if (look->modes > 1 && look->missed > min_missed)
     idm_notes_add(&q->assessment->failures,
-                  "separate modes: the draws miss %.0f %% of the posterior, around a mode of its "
-                  "own; they are off an independent look in the %s; use %s, which leaps between "
-                  "modes, or a prior that rules one out",
+                  "separate modes: the draws miss %.0f %% of the posterior, around a separate "
+                  "mode; they differ from an independent importance sample in the %s; use %s, "
+                  "which moves between modes, or a prior that excludes one",
                   100 * look->missed, what, chains ? "--sampler metropolis" : "--inverse bayes");
   else if (narrow && moved)
     idm_notes_add(&q->assessment->failures,
-                  "a long tail of %s towards %s values was missed: the draws are off an "
-                  "independent look in the %s; %s, or take a tighter prior",
+                  "a long tail of %s towards %s values was missed: the draws differ from an "
+                  "independent importance sample in the %s; %s, or use a tighter prior",
                   name, look->shift[k] < 0 ? "large" : "small", what, cure);
   else
-    idm_notes_add(&q->assessment->failures,
-                  "the draws are off an independent look at the posterior in the %s; %s", what,
-                  cure);
+    idm_notes_add(
+        &q->assessment->failures,
+        "the draws differ from an independent importance sample of the posterior in the %s; %s",
+        what, cure);
 }
 
-/* A look that cannot compare means and sds may still have found a mode higher than any draw, by
- * more than a normal posterior leaves open. */
+/* An importance sample that is too uncertain to compare means and sds may still contain a mode
+ * higher than all draws, by more than in a normal posterior. */
 static void assess_modes(const check_context *q)
 {
   idm_assessment *a = q->assessment;
@@ -351,8 +354,8 @@ static void assess_importance(const check_context *q)
   const idm_importance_check *look = &a->look;
   if (!look->points) {
     idm_notes_add(&a->remarks,
-                  "unchecked: no independent look at the posterior of so many free numbers; R-hat "
-                  "of chains from starts of their own is all there is");
+                  "unchecked: too many free numbers for an independent importance sample of the "
+                  "posterior; only R-hat, of chains with separate starts, tests convergence");
     return;
   }
   const size_t before = a->failures.count;
@@ -361,13 +364,13 @@ static void assess_importance(const check_context *q)
   if (!look->checked)
     idm_notes_add(
         &a->remarks,
-        "unchecked: an independent look at the posterior (%zu points by importance, worth "
-        "%.0f) leaves means or sds too uncertain to compare the draws with",
+        "unchecked: an independent importance sample of the posterior (%zu points, effective "
+        "sample size %.0f) leaves means or sds too uncertain to compare the draws with",
         look->points, look->effective);
   else if (a->failures.count == before)
     idm_notes_add(&a->remarks,
-                  "an independent look at the posterior (%zu points by importance, worth %.0f; %zu "
-                  "mode%s) agrees with the draws",
+                  "an independent importance sample of the posterior (%zu points, effective sample "
+                  "size %.0f; %zu mode%s) agrees with the draws",
                   look->points, look->effective, look->modes, look->modes == 1 ? "" : "s");
 }
 

@@ -1,6 +1,7 @@
-/* The model's half of the verdict. A right model fails one of the tests in about one fit of a
- * hundred: what is expected of each is drawn from the answer itself, and each of m tests fails
- * below p = IDM_CHECK_LEVEL / m (Bonferroni). validation/alarms.py measures it.
+/* Tests of the model by replicates of the decisions (docs/method/verdict.md, 7 to 10). A right
+ * model fails one of the tests in about one fit of a hundred: the reference distribution of each
+ * test is simulated from the answer itself, and each of m tests fails below p = IDM_CHECK_LEVEL / m
+ * (Bonferroni). validation/alarms.py measures this.
  *
  * Contents: evidence · model */
 #include "invert/assess/inquiry.h"
@@ -23,12 +24,12 @@
 
 /* === evidence ================================================================================= */
 
-/* Evidence for the model against chance: see the header. It is estimated where the largest
- * likelihood is near that of uniform choice, so that no draw of the prior dominates the mean. */
+/* Bayes factor of the model against uniform choice. It is estimated only if the largest likelihood
+ * is near that of uniform choice, so that no draw of the prior dominates the mean. */
 
 static const uint64_t evidence_stream = (uint64_t)9 << 32;
 
-/* Draws of the prior: fewer where a plan takes long. */
+/* Number of draws of the prior: fewer if a plan takes long. */
 static size_t draws_of(idm_matching *matching)
 {
   enum { cheap = 2000, many = 400, few = 100 };
@@ -63,15 +64,15 @@ idm_status idm_evidence_against_chance(const check_context *q, double uniform, d
 
 /* === model ==================================================================================== */
 
-/* The threshold of a row for one answer among several. */
+/* The threshold of a row for one of several answers. */
 static double level_of(const check_context *q, idm_check_id id)
 {
   return idm_check_threshold(id) / (double)q->among;
 }
 
-/* A rate that is off by less than this is not held against a model, however surely it is off. */
+/* Deviations of a rate below this are not counted against a model, at any significance. */
 static const double min_share = 0.02;
-/* The band of an agent holds this share of what is expected of it. */
+/* Probability of the band of an agent under the model. */
 static const double band = 0.95;
 
 const char *idm_model_test_name(idm_model_test test)
@@ -96,10 +97,10 @@ const char *idm_model_test_name(idm_model_test test)
 
 /* --- chance --------------------------------------------------------------------------------- */
 
-/* Twice the gain over whoever has nothing to learn, against chi-square with the free numbers for
- * degrees: by chance alone a likelihood ratio exceeds e^x with probability e^-x at most, and each
- * number that was fitted adds a square to it. The same the other way round for the rates, which
- * were fitted too. */
+/* p of twice the gain in log-likelihood over a model without parameters, by chi-square with as many
+ * degrees of freedom as free numbers: by chance a likelihood ratio exceeds e^x with a probability
+ * of at most e^-x, and each fitted number adds a squared normal variate. The p of the loss against
+ * the actions' own rates, which were fitted too, is computed likewise. */
 static double chance_p(const check_context *q, double log_likelihood)
 {
   const double gain = 2 * (log_likelihood - q->assessment->model.uniform);
@@ -113,7 +114,7 @@ static double rates_p(const check_context *q)
   return loss > 0 ? idm_chi_square_tail(loss, (double)q->f->data->sizes.actions) : 1;
 }
 
-/* Record a p beside the level that it is compared with. */
+/* Record a p with the level that it is compared with. */
 static void record(const check_context *q, idm_check_id id, idm_check_outcome outcome, double p,
                    double level)
 {
@@ -121,8 +122,8 @@ static void record(const check_context *q, idm_check_id id, idm_check_outcome ou
   q->assessment->checks.of[id].threshold = level;
 }
 
-/* Unnamed numbers are no degrees of freedom to count, as their prior holds most of them, and may
- * learn a log by heart: what they gain on it tells nothing either way. */
+/* Whether unnamed numbers (of a network) leave the gain uninterpretable: they are not degrees of
+ * freedom, since their prior determines most of them, and they may overfit the log. */
 static bool is_overparameterised(const check_context *q)
 {
   const idm_model_check *m = &q->assessment->model;
@@ -135,11 +136,11 @@ static void assess_overparameterised(const check_context *q, double own, double 
   const unsigned long long decisions = q->assessment->model.decisions;
   const size_t numbers = q->f->parameters->dimension;
   idm_check_skip(&q->assessment->checks, IDM_CHECK_CHANCE,
-                 "%zu free numbers can learn %llu decisions by heart", numbers, decisions);
+                 "%zu free numbers can overfit %llu decisions", numbers, decisions);
   idm_notes_add(&q->assessment->remarks,
-                "unchecked: %zu free numbers can learn %llu decisions by heart, so that a "
-                "log-loss of %.4f here, where taking every open action alike has %.4f, tells "
-                "nothing; `idm score RUN OTHER`, of decisions that it was not fitted to, does",
+                "unchecked: %zu free numbers can overfit %llu decisions, so that a log-loss of "
+                "%.4f, where uniform choice has %.4f, is no test of the model; use `idm score RUN "
+                "OTHER` with decisions that were not fitted",
                 numbers, decisions, own, uniform);
 }
 
@@ -150,14 +151,14 @@ static void assess_rates(const check_context *q, double own)
   record(q, IDM_CHECK_RATES, p < level ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p, level);
   if (p < level)
     idm_notes_add(&q->assessment->misfits,
-                  "worse than knowing nothing of what was seen: a log-loss of %.4f a decision at "
-                  "the best draw, where the actions' own rates have %.4f",
+                  "worse than the actions' own rates: a log-loss of %.4f per decision at the best "
+                  "draw, where the rates have %.4f",
                   own, idm_log_loss(m->rates, (double)m->decisions));
 }
 
-/* Decisions that do not distinguish the model from chance: whether they contradict it depends on
- * what agents of the prior would decide, of whom some are near chance too. Few decisions contradict
- * nothing. */
+/* Outcome of a model that the decisions do not distinguish from chance: whether they contradict the
+ * model depends on the decisions of agents drawn from the prior, some of whom are near chance too.
+ * Few decisions contradict no model. */
 static void assess_indistinct(const check_context *q, double factor, double own, double uniform)
 {
   const idm_model_check *m = &q->assessment->model;
@@ -179,20 +180,21 @@ static void assess_indistinct(const check_context *q, double factor, double own,
   idm_notes *notes = idm_check_note(q->assessment, IDM_CHECK_CHANCE, outcome);
   if (contradicts)
     idm_notes_add(notes,
-                  "no better than chance: a log-loss of %.4f a decision at the best draw, where "
-                  "taking every open action alike has %.4f (%llu decisions%s)",
+                  "no better than chance: a log-loss of %.4f per decision at the best draw, where "
+                  "uniform choice has %.4f (%llu decisions%s)",
                   own, uniform, decisions, against);
   else
     idm_notes_add(notes,
-                  "%llu decision%s too few to distinguish the model from chance%s: its log-loss "
-                  "is %.4f a decision at the best draw, where taking every open action alike has "
-                  "%.4f%s. The interval holds given the model, which is hardly tested",
+                  "%llu decision%s too few to distinguish the model from chance%s: its log-loss is "
+                  "%.4f per decision at the best draw, where uniform choice has %.4f%s. The "
+                  "interval is conditional on the model, which is hardly tested",
                   decisions, decisions == 1 ? " is" : "s are",
-                  few ? ", whatever it predicts" : " where agents may be as near it as these", own,
-                  uniform, against);
+                  few ? ", for any predictions"
+                      : ", since agents of the prior can be as close to it",
+                  own, uniform, against);
 }
 
-/* A log-likelihood of 0 is that of certain predictions which are all right. */
+/* A log-likelihood of 0 means predictions with probability 1 that are all correct. */
 static idm_status assess_chance(const check_context *q, idm_error *opt_error)
 {
   const idm_model_check *m = &q->assessment->model;
@@ -220,7 +222,8 @@ static idm_status assess_chance(const check_context *q, idm_error *opt_error)
 
 /* --- tests ---------------------------------------------------------------------------------- */
 
-/* Tests by replicates of the decisions; the last one goes by the observations. */
+/* Number of tests by replicates of the decisions; the last test, of the environment, uses the
+ * observations. */
 enum { REPLICATED = IDM_TEST_ENVIRONMENT };
 
 /* Statistics of the log ([0]) and of replicates of its decisions. */
@@ -231,16 +234,16 @@ typedef struct model_tests {
   agents_check agents;
   trajectories_check trajectories;
   spread_check spread;
-  const char *opt_difference; /* why trajectories are not judged */
+  const char *opt_difference; /* why trajectories are not tested */
   predictive predictive;
   reliability reliability;
   extensions extensions;
   size_t replicates;
   double *statistic[REPLICATED]; /* [replicates + 1] */
   double *agent;                 /* [agent][replicates + 1] */
-  double *limit;                 /* [agent]: end of its band */
+  double *limit;                 /* [agent]: upper end of its band */
   double *shift;                 /* [dimension] */
-  double *taken;                 /* [question][action] */
+  double *taken;                 /* [decision_point][action] */
 } model_tests;
 
 static void close_model_tests(model_tests *t)
@@ -265,8 +268,8 @@ static size_t agent_count(const model_tests *t)
   return t->r.strata->agents;
 }
 
-/* Agents whose bands are looked at: none where one is everybody, or where they would fill the
- * memory. */
+/* Number of agents with a band: 0 if there is one agent, or if the bands would use too much memory.
+ */
 static size_t band_count(const model_tests *t)
 {
   enum { max_agents = 40000 };
@@ -298,7 +301,7 @@ static idm_status open_model_tests(model_tests *t, idm_error *opt_error)
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* The statistics of some answers. */
+/* Compute the statistics of one run: the log, or a replicate. */
 static void add_run(model_tests *t, size_t run, const double *taken)
 {
   idm_residual_shift(&t->r, taken, t->shift);
@@ -322,7 +325,7 @@ static void add_run(model_tests *t, size_t run, const double *taken)
     t->agent[a * (t->replicates + 1) + run] = idm_predictive_agent(&t->predictive, a);
 }
 
-/* How many agents each run leaves outside their bands. `work` holds a copy to sort. */
+/* Count the agents outside their bands in each run. `work` is scratch for sorting. */
 static void count_outside(model_tests *t, double *work)
 {
   const size_t runs = t->replicates + 1;
@@ -381,12 +384,13 @@ static bool fails(const idm_model_check *m, idm_model_test test)
   return m->test[test].evaluated && m->test[test].p <= m->level;
 }
 
-/* Why trajectories differ whatever those of one agent are like; NULL: they need not. */
+/* Why trajectories differ even if those of each agent are alike; NULL if there is no such reason.
+ */
 static const char *find_difference(const model_tests *t)
 {
   if (fails(&t->q->assessment->model, IDM_TEST_HOMOGENEITY)) return "the agents differ";
   return idm_spread_record(&t->spread, t->q->assessment)
-             ? "the people differ more than a prior lets them"
+             ? "the people differ more than a prior allows"
              : NULL;
 }
 
@@ -409,7 +413,7 @@ static idm_status run_tests(model_tests *t, idm_error *opt_error)
     idm_residual_draw(&t->r, &random, t->taken);
     add_run(t, run, t->taken);
   }
-  add_run(t, 0, t->r.taken); /* last, since it is spoken of */
+  add_run(t, 0, t->r.taken); /* last: the sentences use its residuals */
   double *work = idm_new(t->replicates + 1, sizeof *work);
   if (!work) return idm_fail_memory(opt_error);
   count_outside(t, work);
@@ -435,9 +439,9 @@ static idm_status run_tests(model_tests *t, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------------- */
 
-/* "alpha, 1/beta and 3 more". */
+/* Print "alpha, 1/beta and 3 more". */
 static void list_shared(const check_context *q, char *text, size_t size)
 {
   enum { max_listed = 4 };
@@ -454,7 +458,7 @@ static void list_shared(const check_context *q, char *text, size_t size)
   if (count > max_listed) idm_print(text + used, size - used, " and %zu more", count - max_listed);
 }
 
-/* The posterior's sd of a coordinate; 0 for a point. */
+/* The posterior sd of a coordinate; 0 for a point. */
 static double posterior_sd(const idm_posterior *p, size_t coordinate)
 {
   const size_t draws = p->chains * p->draws;
@@ -462,8 +466,8 @@ static double posterior_sd(const idm_posterior *p, size_t coordinate)
   return sqrt(idm_squares_about(y, draws, idm_mean(y, draws)) / (double)draws);
 }
 
-/* "; from agent to agent alpha (scale log) has an sd of about 0.9, against a posterior sd of 0.02":
- * of the number that differs most between units, in its posterior sds. */
+/* Print "; from agent to agent alpha (scale log) has an sd of about 0.9, against a posterior sd of
+ * 0.02": the number with the largest sd between units, in its posterior sds. */
 static void describe_difference(const check_context *q, const char *unit, const double *between,
                                 char *text, size_t size)
 {
@@ -505,24 +509,23 @@ static void assess_agents(const model_tests *t)
   }
   if (!fails(&q->assessment->model, IDM_TEST_HOMOGENEITY)) {
     idm_notes_add(&q->assessment->remarks,
-                  "%zu agents share one set of numbers (%s), and nothing says that they differ: an "
-                  "effective number of parameters of %.3g, where %.3g is expected of agents who "
-                  "are alike (p = %.2g)",
+                  "%zu agents share one set of numbers (%s), and the test does not show that they "
+                  "differ: the effective number of parameters is %.3g, where %.3g is expected of "
+                  "agents who are alike (p = %.2g)",
                   agents, shared, tested->statistic, tested->expected, tested->p);
     return;
   }
   describe_difference(q, "agent", q->assessment->model.between, difference, sizeof difference);
   idm_notes_add(
       idm_check_note(q->assessment, IDM_CHECK_HOMOGENEITY, IDM_CHECK_MISFIT),
-      "the %zu agents are not alike enough to share one set of numbers (%s): an effective "
-      "number of parameters of %.3g, where %.3g is expected of agents who are alike "
-      "(p <= %.2g)%s. Errors of the pooled answer are too small, and it may be nobody's; "
-      "give each agent numbers of its own (idm fit --by agent, idm audit --people), or take those "
-      "together who are alike",
+      "the %zu agents are not alike enough to share one set of numbers (%s): the effective number "
+      "of parameters is %.3g, where %.3g is expected of agents who are alike (p <= %.2g)%s. Errors "
+      "of the pooled answer are too small, and it may describe no agent; give each agent its own "
+      "numbers (idm fit --by agent, idm audit --people), or pool only agents who are alike",
       agents, shared, tested->statistic, tested->expected, tested->p, difference);
 }
 
-/* What trajectories share: a population's people have numbers of their own. */
+/* Describe the numbers that trajectories share; in a population they are those of a person. */
 static void describe_sharing(const model_tests *t, char *text, size_t size)
 {
   char shared[600];
@@ -547,21 +550,21 @@ static idm_status assess_trajectories(const model_tests *t, idm_error *opt_error
   describe_sharing(t, sharing, sizeof sharing);
   idm_notes_add(
       idm_check_note(q->assessment, IDM_CHECK_TRAJECTORIES, IDM_CHECK_MISFIT),
-      "the %zu trajectories are not alike enough to share %s: decisions of one trajectory hang "
-      "together by %.1f sds more than the model predicts (p <= %.2g)%s. Errors of the answer are "
-      "too small, and it may be no trajectory's; fit trajectories of different kinds apart "
-      "(--where, --each COLUMN), or make every trajectory an agent of its own (data: {agent: "
-      "COLUMN, trajectory: COLUMN}, both the column of trajectories; idm fit --by agent)",
+      "the %zu trajectories are not alike enough to share %s: decisions within a trajectory are "
+      "correlated by %.1f sds more than the model predicts (p <= %.2g)%s. Errors of the answer are "
+      "too small, and it may describe no trajectory; fit trajectories of different kinds "
+      "separately (--where, --each COLUMN), or make every trajectory an agent of its own (data: "
+      "{agent: COLUMN, trajectory: COLUMN}, both the column of trajectories; idm fit --by agent)",
       t->trajectories.trajectories, sharing, tested->statistic, tested->p, difference);
   return IDM_OK;
 }
 
-/* The tests by cells, and what they are called. */
+/* Tests by cells, with titles for sentences. */
 typedef struct summary {
   idm_model_test test;
   cell_family family;
   const char *title;
-  cell_misfit worst; /* of its cells; 0 where none is off by much */
+  cell_misfit worst; /* largest misfit of its cells; 0 if none exceeds min_share */
   char text[400];
 } summary;
 
@@ -588,10 +591,10 @@ static int by_size(const void *a, const void *b)
   return (int)x->test - (int)y->test;
 }
 
-/* The largest misfit comes first. */
+/* Add notes, the largest misfit first. */
 static void assess_summaries(const model_tests *t)
 {
-  const bool seen = t->r.setting->observations.count > 1; /* one alone shows nothing */
+  const bool seen = t->r.setting->observations.count > 1; /* one observation has no information */
   summary all[] = {
       {.test = IDM_TEST_STEPS, .family = CELLS_STEP, .title = "the actions' rates by step"},
       {.test = IDM_TEST_LENGTHS, .family = CELLS_END, .title = "the trajectories' lengths"},
@@ -617,7 +620,7 @@ static void assess_summaries(const model_tests *t)
   for (size_t i = 0; i < count; i++) assess_summary(t, &all[i]);
 }
 
-/* The names of the agents that are furthest outside, a few of them. */
+/* List the agents that are furthest outside their bands, at most five. */
 static void list_outside(const model_tests *t, char *text, size_t size)
 {
   enum { max_listed = 5 };
@@ -696,13 +699,13 @@ static idm_status assess_extensions(const model_tests *t, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Draws of dynamics that were learnt from another log are not tested. */
+/* Dynamics that were learnt from another log are not tested. */
 static bool tests_dynamics(const check_context *q)
 {
   return !q->learnt || q->fitted;
 }
 
-/* The tests, once the decisions have been looked at. */
+/* Run all tests at planned predictions. */
 static idm_status assess_tests(model_tests *t, const idm_chance *chance, idm_error *opt_error)
 {
   t->q->assessment->model = (idm_model_check){.evaluated = true,

@@ -1,4 +1,5 @@
-/* Checks of free numbers: ridges, numbers without effect, pulls of priors.
+/* Checks of free numbers: ridges of the posterior, numbers without effect, and conflicts of priors
+ * with the data.
  *
  * Contents: ridge · matter · pull */
 #include <math.h>
@@ -21,8 +22,7 @@
 
 /* === ridge ================================================================================== */
 
-/* Ridges: directions along which the free numbers can move together and explain the data as well.
- */
+/* Ridges: directions in which free numbers vary jointly while the likelihood hardly changes. */
 
 /* Scalar items of the parameters, with mean and sd of their coordinates over the draws. */
 typedef struct draw_moments {
@@ -33,7 +33,7 @@ typedef struct draw_moments {
   double *sd;
   double *correlation; /* [count][count] */
   double *values;      /* eigenvalues, ascending */
-  double *vectors;     /* in rows */
+  double *vectors;     /* eigenvectors, in rows */
 } draw_moments;
 
 static void free_draw_moments(draw_moments *c)
@@ -84,14 +84,14 @@ static void correlate(const check_context *q, draw_moments *c)
     }
 }
 
-/* How a coordinate is spoken of. */
+/* Print the name of a coordinate with its scale. */
 static void coordinate_name(const check_context *q, const parameter *item, char *name, size_t size)
 {
   idm_print(name, size, "%s%.80s", idm_scale_display_prefix(item->scale),
             q->posterior->quantity.name[item->quantity]);
 }
 
-/* "log alpha, 1/beta and eta are not separately identified: ..." */
+/* Store the sentence "log alpha, 1/beta and eta are not separately identified: ...". */
 static idm_status describe(const check_context *q, const draw_moments *c, idm_error *opt_error)
 {
   enum { size = 1600, max_listed = 8 };
@@ -106,7 +106,7 @@ static idm_status describe(const check_context *q, const draw_moments *c, idm_er
   size_t first = n;
   for (size_t i = 0; i < n && members < max_listed; i++) {
     char name[120];
-    if (fabs(along[i]) * length < 0.5) continue; /* less than half an sd of its own */
+    if (fabs(along[i]) * length < 0.5) continue; /* less than half of its own sd */
     if (first == n) first = i;
     const double sign = along[first] < 0 ? -1 : 1;
     coordinate_name(q, c->item[i], name, sizeof name);
@@ -145,25 +145,26 @@ idm_status idm_check_ridge(const check_context *q, idm_error *opt_error)
 
 /* === matter ================================================================================= */
 
-/* Free numbers that cannot matter: found by trying, explained by the problem's structure.
+/* Free numbers without effect on the likelihood: found by evaluation, explained by the structure of
+ * the problem.
  *
- * Contents: trying · reasons */
+ * Contents: evaluation · reasons */
 
-/* --- trying --------------------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------ */
 
 enum {
-  EFFECT_DRAWS = 3, /* of the posterior, from which a number is moved */
-  PRIOR_MOVES = 8,  /* draws from a proper prior */
-  LARGE_MOVES = 4   /* steps of the size of the number, either way: under any prior */
+  EFFECT_DRAWS = 3, /* draws of the posterior at which a number is changed */
+  PRIOR_MOVES = 8,  /* values drawn from a proper prior */
+  LARGE_MOVES = 4   /* steps of the size of the number, in both directions, for any prior */
 };
 
-/* Differences of the log-likelihood below this come from where a plan stopped. */
+/* Largest difference of log-likelihoods that the tolerance of planning can cause. */
 static double rounding(uint64_t decisions)
 {
   return 1e-4 + 1e-7 * (double)decisions;
 }
 
-/* Put the coordinates of an item elsewhere: move k. */
+/* Apply change k to the coordinates of an item. */
 static void move_item(const check_context *q, const parameter *item, size_t k, const double *prior,
                       double *y)
 {
@@ -174,8 +175,8 @@ static void move_item(const check_context *q, const parameter *item, size_t k, c
     y[j] = k < LARGE_MOVES ? y[j] + far[k] * (1 + fabs(y[j])) : prior[(k - LARGE_MOVES) * d + j];
 }
 
-/* Whether some move changes the log-likelihood. Where nothing else can be planned for, nothing
- * shows that it cannot matter. */
+/* Test whether any change of an item changes the log-likelihood. If planning failed at all changed
+ * values, the number counts as having an effect. */
 static idm_status test_effect(const check_context *q, const parameter *item, const double *prior,
                               size_t moves, double tolerance, bool *has_effect, double *y,
                               idm_error *opt_error)
@@ -209,8 +210,7 @@ static idm_status test_effect(const check_context *q, const parameter *item, con
 
 /* --- reasons -------------------------------------------------------------------------------- */
 
-/* Whether slices of a block that follow each other at a distance, `count` from `first` on, agree.
- */
+/* Whether `count` slices of a block, at a distance of each other from `first` on, are equal. */
 static bool same_slices(const double *value, size_t first, size_t count, size_t distance,
                         size_t size)
 {
@@ -238,7 +238,8 @@ static bool actions_agree(const idm_theta *theta, size_t id)
   return true;
 }
 
-/* Whether every state emits alike: no observation distinguishes states. */
+/* Whether every state has the same observation probabilities: no observation distinguishes states.
+ */
 static bool emits_alike(const idm_theta *theta)
 {
   const idm_block *block = &theta->block[IDM_EMISSION];
@@ -253,11 +254,12 @@ static const char *reason_of_sensor(const idm_setting *setting, const idm_theta 
   if (setting->fully_observed)
     return "states are observed, and a sensor hides none of them: leave it out of `free:`";
   if (emits_alike(theta))
-    return "every state emits alike, so that a sensor has nothing to pass: leave it out of `free:`";
+    return "every state has the same probabilities of observations, so that a sensor has no "
+           "effect: leave it out of `free:`";
   return NULL;
 }
 
-/* Whether of the utility of beliefs only the weight of the entropy is free. */
+/* Whether only the weight of the entropy is free in the utility of beliefs. */
 static bool only_entropy(const idm_theta *theta)
 {
   const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
@@ -266,14 +268,14 @@ static bool only_entropy(const idm_theta *theta)
   return block->coordinate != NULL;
 }
 
-/* The same for utilities of beliefs and for surprise. */
+/* Reasons for utilities of beliefs, certainty and surprise. */
 static const char *reason_of_belief(const idm_problem *problem, size_t block)
 {
   const idm_theta *theta = problem->theta;
   const bool moves = theta->block[IDM_ETA].role == IDM_DESCRIPTIVE;
   if (block == IDM_BELIEF_PRIOR && !moves && idm_agent_reads(&problem->agent, IDM_ETA) &&
       idm_theta_scalar(theta, IDM_ETA) == 0)
-    return "eta is 0, so that surprise has no price: give `agent.eta` another value or free it, or "
+    return "eta is 0, so that surprise has no cost: give `agent.eta` another value or free it, or "
            "leave it out of `free:`";
   if (block == IDM_BELIEF_UTILITY && problem->setting->fully_observed && only_entropy(theta))
     return "states are observed, so that the entropy of every belief is 0: leave it out of `free:`";
@@ -283,22 +285,22 @@ static const char *reason_of_belief(const idm_problem *problem, size_t block)
   return NULL;
 }
 
-/* What in the problem makes a block of no consequence, and the cure; NULL where nothing does. */
+/* The property of the problem that makes a block inert, with the remedy; NULL if there is none. */
 static const char *reason(const idm_problem *problem, size_t block)
 {
   const idm_theta *theta = problem->theta;
   const bool weighs_models = block == IDM_BETA || block == IDM_MODEL_PRIOR;
   const bool informs = block == IDM_ETA;
   if (weighs_models && theta->models == 1)
-    return "the agent has one model of the world, and none to prefer to it: give it several under "
-           "`models:`, or leave it out of `free:`";
+    return "the agent has one model of the world: give it several under `models:`, or leave it out "
+           "of `free:`";
   if (weighs_models && models_agree(theta, IDM_TRANSITION) && models_agree(theta, IDM_EMISSION))
     return "the agent's models are all the same: let them differ under `models:`, or leave it out "
            "of `free:`";
   if (informs && theta->block[IDM_TRANSITION].size && actions_agree(theta, IDM_TRANSITION) &&
       actions_agree(theta, IDM_EMISSION))
-    return "every action informs alike, so that surprise speaks for none of them: leave it out of "
-           "`free:`";
+    return "all actions have the same dynamics, so that surprise does not distinguish them: leave "
+           "it out of `free:`";
   if (block == IDM_SENSOR_CAPACITY) return reason_of_sensor(problem->setting, theta);
   return reason_of_belief(problem, block);
 }
@@ -314,7 +316,7 @@ void idm_assess_note_inert(const idm_problem *problem, idm_notes *opt_notes)
   const idm_theta *theta = problem->theta;
   const bool own = is_free(theta, IDM_TRANSITION) || is_free(theta, IDM_EMISSION);
   for (size_t i = 0; i < theta->blocks; i++) {
-    /* Dynamics that are free need not stay alike. */
+    /* Free models can become different. */
     const char *why = is_free(theta, i) && !(own && theta->models > 1) ? reason(problem, i) : NULL;
     if (why) idm_notes_add(opt_notes, "%s cannot matter here: %s", theta->block[i].info->name, why);
   }
@@ -330,8 +332,8 @@ static void note_inert(const check_context *q, const parameter *item)
   idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
                 "%s cannot matter here, and its posterior is its prior: %s", name,
                 why ? why
-                    : "wherever it is within its prior, every decision of the log is as likely as "
-                      "before: leave it out of `free:`, or have a log in which it shows");
+                    : "no value within its prior changes the probability of any decision of the "
+                      "log: leave it out of `free:`, or collect a log in which it has an effect");
 }
 
 static idm_status test_effects(const check_context *q, const double *prior, size_t moves,
@@ -358,8 +360,8 @@ idm_status idm_assess_effects(const check_context *q, uint64_t decisions, idm_er
   const size_t d = p->dimension;
   if (!decisions) {
     idm_notes_add(idm_check_note(q->assessment, IDM_CHECK_INERT, IDM_CHECK_MISFIT),
-                  "no row of the log shows a choice (an action that was recorded, of two or more "
-                  "that were open): it says nothing about any free number");
+                  "no row of the log is a decision (a recorded action, of two or more available "
+                  "ones): the log has no information on any free number");
     return IDM_OK;
   }
   double *prior = idm_new(idm_times(PRIOR_MOVES + 2, d), sizeof *prior);
@@ -384,11 +386,11 @@ idm_status idm_check_inert(const check_context *q, idm_error *opt_error)
 
 /* === pull =================================================================================== */
 
-/* How far a prior holds a posterior off what the data lead to: see the header. */
+/* Conflict of a prior with the data (inquiry.h). */
 
 prior_pull idm_prior_pull(double mean, double variance, double prior_mean, double prior_variance)
 {
-  /* Without data m and v are those of the prior but for errors of the draws. */
+  /* Without data m and v are those of the prior up to Monte Carlo error. */
   static const double tolerance = 0.01;
   const double off = fabs(mean - prior_mean);
   const double gained = fmax(prior_variance - variance, tolerance * prior_variance);
@@ -403,9 +405,9 @@ double idm_prior_pull_value(const prior_pull *pull)
 void idm_prior_pull_note(const prior_pull *pull, const char *what, const char *by, idm_notes *notes)
 {
   idm_notes_add(notes,
-                "the prior of %s contradicts %s, and holds it off what they lead to: its posterior "
-                "mean is %.1f sds of what the prior expects of it from the prior's centre, and is "
-                "moved by %.1f posterior sds; correct or widen the prior",
+                "the prior of %s contradicts %s, and shifts the posterior: the posterior mean is "
+                "%.1f sds, of its distribution under the prior, from the prior's centre, and the "
+                "prior moves it by %.1f posterior sds; correct or widen the prior",
                 what, by, pull->conflict, pull->shift);
 }
 
@@ -424,8 +426,9 @@ static void assess_pull(const check_context *q, const parameter *item)
                       "the data", &q->assessment->misfits);
 }
 
-/* Under the right model the maximum is half a nat a number above the truth, and draws are half a
- * nat a number below the maximum, or the truth's prior holds them nearer to it. */
+/* Under the right model the log-likelihood at its maximum is on average half a nat per number above
+ * that at the truth, and that at draws is half a nat per number below the maximum, or less if the
+ * prior draws them towards the truth. */
 idm_status idm_check_prior_gap(const check_context *q, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
@@ -443,16 +446,15 @@ idm_status idm_check_prior_gap(const check_context *q, idm_error *opt_error)
   free(y);
   const double gap = a->log_likelihood - mean - (double)numbers;
   if (isfinite(mean) && idm_check_test(&a->checks, IDM_CHECK_PRIOR_GAP, gap))
-    idm_notes_add(
-        &a->misfits,
-        "a prior keeps the answer from what the data lead to: at the maximum of the "
-        "likelihood they are likelier by %.1f nats than at the draws on average, where up to %zu "
-        "are expected; correct or widen the prior",
-        gap + (double)numbers, numbers);
+    idm_notes_add(&a->misfits,
+                  "a prior keeps the answer away from the maximum of the likelihood: the "
+                  "log-likelihood there is higher by %.1f nats than at the draws on average, where "
+                  "up to %zu are expected; correct or widen the prior",
+                  gap + (double)numbers, numbers);
   return IDM_OK;
 }
 
-/* Whether a prior that is level has an end near which the data do not bound the number. */
+/* Whether a uniform prior has an end near which the data do not bound the number. */
 static bool is_at_end(const parameter *item, const idm_identification *id)
 {
   for (int side = 0; side < 2; side++)
@@ -460,9 +462,9 @@ static bool is_at_end(const parameter *item, const idm_identification *id)
   return false;
 }
 
-/* A level prior pulls nowhere, but excludes what lies beyond its ends: twice the gain in
- * log-likelihood without them is about chi-square where the number is within, and its root is in
- * the unit of the conflict. */
+/* A uniform prior does not shift a posterior, but excludes values beyond its ends: twice the gain
+ * in log-likelihood without them is about chi-square if the number is within, and its root has the
+ * unit of the conflict. */
 static idm_status assess_ends(const check_context *q, const parameter *item,
                               const idm_identification *id, idm_error *opt_error)
 {
@@ -475,11 +477,12 @@ static idm_status assess_ends(const check_context *q, const parameter *item,
   const double gain = fmax(0, default_prior_fit.log_likelihood - a->log_likelihood);
   if (status != IDM_OK || !idm_check_test(&a->checks, IDM_CHECK_PRIOR_PULL, sqrt(2 * gain)))
     return status;
-  idm_notes_add(&a->misfits,
-                "the prior of %s excludes what the data lead to: at %.4g, beyond its end, they are "
-                "likelier by %.1f nats than anywhere within it; widen the prior",
-                idm_quantity_label(q->posterior->quantity.name[item->quantity], name, sizeof name),
-                default_prior_fit.value, gain);
+  idm_notes_add(
+      &a->misfits,
+      "the prior of %s excludes the maximum of the likelihood: at %.4g, beyond its end, the "
+      "log-likelihood is higher by %.1f nats than anywhere within it; widen the prior",
+      idm_quantity_label(q->posterior->quantity.name[item->quantity], name, sizeof name),
+      default_prior_fit.value, gain);
   return IDM_OK;
 }
 
@@ -488,7 +491,7 @@ static bool is_uniform_prior(const parameter *item)
   return item->prior->kind == IDM_PRIOR_UNIFORM || item->prior->kind == IDM_PRIOR_FLAT;
 }
 
-/* Names of numbers that are not judged, in one list. */
+/* Append the name of a number that is not tested to a list. */
 static void list(const check_context *q, const parameter *item, char *text, size_t size)
 {
   const size_t used = strlen(text);

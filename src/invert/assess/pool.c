@@ -1,6 +1,6 @@
-/* Scores of extensions of several answers added up: see the header.
+/* Sums over several answers of scores of extensions, with Pearson III tails.
  *
- * Contents: one answer · several · tails · words */
+ * Contents: one answer · sums · tails · sentences */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ void idm_pool_close(pool *p)
 
 /* --- one answer ----------------------------------------------------------------------------- */
 
-/* Limit the scores of every answer to a question to `most`, and give them mean 0 again. */
+/* Clip the scores of all actions at a decision point to +-`most`, and centre them again. */
 static void limit_question(size_t actions, const double *probability, double most, double *score)
 {
   double mean = 0;
@@ -30,7 +30,7 @@ static void limit_question(size_t actions, const double *probability, double mos
   for (size_t u = 0; u < actions; u++) score[u] -= mean;
 }
 
-/* Cumulants of the sum of scores, and its value at the answers. */
+/* Compute the cumulants of the sum of scores, and the sum for the recorded actions. */
 static void add_cumulants(const extensions *x, const extension *e, pool_score *s)
 {
   const decision_residuals *r = x->r;
@@ -43,9 +43,9 @@ static void add_cumulants(const extensions *x, const extension *e, pool_score *s
   }
 }
 
-/* At a draw where some action is nearly impossible its score can have most of the variance of all
- * people together, and a tail that no few cumulants describe. So scores are limited to some of
- * their own sds, which a right model allows: they keep mean 0 given the past. */
+/* Clip the scores to a few of their sds: at a draw under which some action is nearly impossible,
+ * its score can have most of the variance of all people together, and a tail that a few cumulants
+ * do not describe. Clipped scores still have mean 0 given the past. */
 static void limit_scores(const extensions *x, extension *e, pool_score *s)
 {
   static const double sds = 6;
@@ -77,7 +77,7 @@ static pool_score score_of(const extensions *x, extension *e)
   return s;
 }
 
-/* The scores at one draw. */
+/* Compute the scores at one draw. */
 static idm_status read_scores(pool *p, const check_context *q, idm_error *opt_error)
 {
   decision_residuals r;
@@ -96,7 +96,7 @@ static idm_status read_scores(pool *p, const check_context *q, idm_error *opt_er
   return status;
 }
 
-/* Sums over draws to means; `spread` holds the sum of squares. */
+/* Convert sums over draws to means; on entry `spread` is the sum of squares. */
 static void average(pool *p, size_t draws)
 {
   const double n = (double)draws;
@@ -109,7 +109,7 @@ static void average(pool *p, size_t draws)
   }
 }
 
-/* At draws spread evenly over all. */
+/* Average over draws spread evenly over all. */
 static idm_status average_draws(pool *p, check_context *q, idm_error *opt_error)
 {
   enum { looked = 4 };
@@ -141,7 +141,7 @@ idm_status idm_pool_open(pool *p, const idm_problem *problem, const idm_data *da
                      .among = 1,
                      .no_likelihood = idm_check_has_no_likelihood(posterior)};
   *p = (pool){0};
-  idm_cancel_init(&cancel, opt_monitor, "looking at what the data say");
+  idm_cancel_init(&cancel, opt_monitor, "checking the answer against the data");
   idm_status status =
       idm_fit_open_cancel(&f, NULL, problem, data, &settings, 1, &cancel, opt_error);
   f.table = posterior->table;
@@ -171,9 +171,10 @@ bool idm_pool_pass(pool *p, idm_record *record)
   return !record->truncated;
 }
 
-/* --- several -------------------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------------------------ */
 
-/* Names may differ in a threshold of rewards. */
+/* Whether two scores are of the same extension. Names are not compared: they may contain different
+ * thresholds of rewards. */
 static bool same_extension(const pool_score *a, const pool_score *b)
 {
   return a->kind == b->kind && a->block == b->block && a->drift == b->drift &&
@@ -205,8 +206,8 @@ idm_status idm_pool_add(pool *to, const pool *from, idm_error *opt_error)
 
 /* --- tails ---------------------------------------------------------------------------------- */
 
-/* P(X >= z) of mean 0, variance 1 and a skewness. On the lighter side, where a gamma distribution
- * ends, it is that of a normal distribution, which is larger. */
+/* P(X >= z) for X of mean 0, variance 1 and the given skewness. On the lighter side, where a gamma
+ * distribution is bounded, the larger tail of a normal distribution is used. */
 static double upper_tail(double z, double skewness)
 {
   static const double min_skewness = 1e-3; /* below which X is normal */
@@ -215,7 +216,7 @@ static double upper_tail(double z, double skewness)
   return idm_chi_square_tail(degrees + z * sqrt(2 * degrees), degrees);
 }
 
-/* What is larger than the sd over draws of the sum. */
+/* The sum less its sd over draws, in absolute value, with its sign. */
 static double excess_of(const pool_score *s)
 {
   return copysign(fmax(0, fabs(s->sum) - s->spread), s->sum);
@@ -245,22 +246,22 @@ double idm_pool_min_p(const pool *p)
   return least;
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------------- */
 
-/* What one Newton step gains, in nats. */
+/* Gain of one Newton step, in nats. */
 static double gain_of(const pool_score *s)
 {
   return excess_of(s) * excess_of(s) / (2 * s->variance);
 }
 
-/* Whether one is described before the other. */
+/* Whether a is described before b. */
 static bool is_before(const pool_score *a, const pool_score *b)
 {
   const bool a_is_fixed = a->kind == EXTENSION_FIXED, b_is_fixed = b->kind == EXTENSION_FIXED;
   return a_is_fixed != b_is_fixed ? a_is_fixed : gain_of(a) > gain_of(b);
 }
 
-/* The next to be described after `last`; NULL: the first of all. */
+/* The next score to be described after `last`; with NULL the first of all. */
 static const pool_score *next_after(const pool *p, double level, const pool_score *last)
 {
   const pool_score *next = NULL;

@@ -1,4 +1,5 @@
-/* The log's own summaries beside what the answer predicts of them: see the header. */
+/* Summaries of the log against the predictions of the answer, with intervals from replicates
+ * (docs/method/verdict.md, 9). */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -15,18 +16,18 @@ enum { replicates = 999, FAMILIES = 7 };
 static const struct {
   cell_family family;
   idm_model_test test;
-  bool rates; /* cells are of every action in turn, so that shares of a group of them sum to 1 */
+  bool rates; /* the cells of a group are of every action, so their shares sum to 1 */
 } predicted_cells[FAMILIES] = {
     {CELLS_STEP, IDM_TEST_STEPS, true},         {CELLS_END, IDM_TEST_LENGTHS, false},
     {CELLS_STAY, IDM_TEST_REPETITION, false},   {CELLS_RETURN, IDM_TEST_ALTERNATION, false},
     {CELLS_RESPONSE, IDM_TEST_RESPONSES, true}, {CELLS_BELIEF, IDM_TEST_BELIEFS, true},
     {CELLS_VARIANT, IDM_TEST_CONDITIONS, true}};
 
-/* What is left of every cell in every replicate. */
+/* Residuals of every cell in every replicate. */
 typedef struct replicate_residuals {
   predictive p;
   double *residual[FAMILIES]; /* [cell][replicates] */
-  double *taken;              /* [question][action] */
+  double *taken;              /* [decision_point][action] */
   double *shift;              /* [dimension] */
 } replicate_residuals;
 
@@ -54,7 +55,8 @@ static idm_status open_replicated(replicate_residuals *r, const decision_residua
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Every decision anew, so many times; then the log's own, which stay. */
+/* Compute the residuals of all replicates of the decisions, then those of the log, which remain in
+ * r->p. */
 static void replicate(replicate_residuals *r, const decision_residuals *of, uint64_t seed)
 {
   for (size_t k = 0; k <= replicates; k++) {
@@ -71,15 +73,15 @@ static void replicate(replicate_residuals *r, const decision_residuals *of, uint
   }
 }
 
-/* The expected count of a cell, with the answer shifted to the log as the residuals are. */
+/* Expected count of a cell, with the answer shifted to the log as in the residuals. */
 static double expected_count(const replicate_residuals *r, size_t family, size_t cell)
 {
   const cell_counts *c = &r->p.family[predicted_cells[family].family];
   return idm_predictive_observed(&r->p, predicted_cells[family].family, cell) - c->residual[cell];
 }
 
-/* Whether the shift is within what chance leaves of a fit, by a score test of the log: a prior can
- * hold an answer elsewhere, and the agents that it describes then do something else. */
+/* Whether the shift is within the sampling error of a fit, by a score test of the log: a prior can
+ * hold an answer elsewhere, and the linear shift would then not be its prediction. */
 static bool shift_is_plausible(const replicate_residuals *r, const decision_residuals *of)
 {
   const size_t d = of->dimension;
@@ -90,7 +92,8 @@ static bool shift_is_plausible(const replicate_residuals *r, const decision_resi
   return idm_chi_square_tail(squares, (double)d) > 1e-3;
 }
 
-/* Whether every expectation is a count, which the shift, being linear, does not make sure of. */
+/* Whether every expectation is between 0 and the trials, which a linear shift does not guarantee.
+ */
 static bool counts_are_valid(const replicate_residuals *r)
 {
   for (size_t f = 0; f < FAMILIES; f++) {
@@ -103,9 +106,9 @@ static bool counts_are_valid(const replicate_residuals *r)
   return true;
 }
 
-/* Decisions that a share of a cell refers to: of rates all of the step, observation or condition,
- * whatever was open there, so that their shares sum to 1; of other cells those that could have
- * fallen there. 0: not shown. */
+/* Decisions to which the share of a cell refers: for rates all decisions of the step, observation
+ * or condition, for any available actions, so that shares sum to 1; for other cells the decisions
+ * that could have been of it. 0: not shown. */
 static double decisions_of(const replicate_residuals *r, size_t family, size_t cell)
 {
   const cell_family own = predicted_cells[family].family;
@@ -118,8 +121,8 @@ static double decisions_of(const replicate_residuals *r, size_t family, size_t c
   return c->trials[cell] > 0 || seen ? rint(sum) : 0;
 }
 
-/* A cell in shares of its decisions. Where hardly anything is expected a quantile of the replicates
- * can be below the mean: the interval reaches to it. */
+/* Store a cell as shares of its decisions. If the expectation is nearly 0, a quantile of the
+ * replicates can be on the wrong side of it: the interval is extended to it. */
 static void set_prediction(replicate_residuals *r, size_t family, size_t cell, idm_prediction *to)
 {
   const double all = decisions_of(r, family, cell);
@@ -174,7 +177,7 @@ static idm_status predict(const check_context *q, idm_predictions *to, idm_error
     if (sound) status = list_predictions(&r, to, opt_error);
     close_replicated(&r);
     r = (replicate_residuals){0};
-    of.dimension = 0; /* else what the answer itself predicts */
+    of.dimension = 0; /* next: predictions without the shift */
   }
   idm_residual_close(&of);
   return status;

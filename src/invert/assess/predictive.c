@@ -1,4 +1,5 @@
-/* Whether the log's own summaries are what the answer predicts: see the header.
+/* Predictive checks: counts of decisions by cell against their predictions, and groups of decisions
+ * by belief (docs/method/verdict.md, 9).
  *
  * Contents: beliefs · predictive */
 #include "invert/assess/residual.h"
@@ -13,7 +14,7 @@
 
 /* === beliefs ================================================================================== */
 
-/* Groups of decisions by what a Bayesian would believe: see the header. */
+/* Groups of decisions by the belief of a Bayesian (residual.h). */
 
 void idm_beliefs_close(beliefs *b)
 {
@@ -23,7 +24,7 @@ void idm_beliefs_close(beliefs *b)
 
 /* --- beliefs -------------------------------------------------------------------------------- */
 
-/* Beliefs after the nodes of one stratum; NaN where something that they need was not recorded. */
+/* Beliefs after the nodes of one stratum; NaN if something that they depend on was not recorded. */
 typedef struct filtered {
   const decision_residuals *r;
   const stratum *of;
@@ -31,7 +32,7 @@ typedef struct filtered {
   double *emitter; /* [state] */
 } filtered;
 
-/* Where trajectories begin. */
+/* Set the belief at the start of trajectories. */
 static void begin(const filtered *f, const idm_prefix_node *node, double *z)
 {
   const idm_setting *setting = f->r->setting;
@@ -41,7 +42,7 @@ static void begin(const filtered *f, const idm_prefix_node *node, double *z)
          states * sizeof *z);
 }
 
-/* After a row. */
+/* Update the belief by a row. */
 static void step(const filtered *f, const idm_prefix_node *node, const double *before, double *z)
 {
   const size_t states = f->r->setting->states.count;
@@ -58,7 +59,7 @@ static void step(const filtered *f, const idm_prefix_node *node, const double *b
   for (size_t s = 0; s < states && !possible; s++) z[s] = NAN;
 }
 
-/* A parent comes before its children. */
+/* A parent precedes its children. */
 static void filter_stratum(const filtered *f)
 {
   const size_t states = f->r->setting->states.count;
@@ -75,10 +76,10 @@ static void filter_stratum(const filtered *f)
 
 /* --- groups --------------------------------------------------------------------------------- */
 
-/* A decision by its belief. Probabilities are rounded, so that histories which lead to the same
- * belief are alike on every machine. */
+/* A decision with its belief. Probabilities are rounded, so that histories with equal beliefs are
+ * grouped alike on every machine. */
 typedef struct belief_decision {
-  size_t at; /* of the question */
+  size_t at; /* index of the decision point */
   int32_t state;
   double probability;
 } belief_decision;
@@ -103,7 +104,7 @@ static int by_probability(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* Thirds of the decisions; of equal probabilities all are in one. */
+/* Divide the decisions into thirds; equal probabilities are in one bin. */
 static void divide_by_thirds(beliefs *b, const decision_residuals *r, belief_decision *all,
                              size_t count)
 {
@@ -159,7 +160,8 @@ idm_status idm_beliefs_open(beliefs *b, const decision_residuals *r, idm_error *
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-/* The first few steps one by one, later ones together: the last step of each, counted from 1. */
+/* Bins of steps: the first few separately, later ones together. The last step of each, counted from
+ * 1. */
 static const uint32_t step_ends[] = {1, 2, 3, 10, 30, 100, UINT32_MAX};
 enum { STEPS = sizeof step_ends / sizeof *step_ends, NOWHERE = -1 };
 
@@ -170,15 +172,15 @@ static size_t step_of(const decision_point *d)
   return i;
 }
 
-/* Whether "the same action again" can be asked there. */
+/* Whether there is a previous action that can be repeated. */
 static bool could_stay(const decision_residuals *r, const decision_point *d)
 {
   return d->last_action != IDM_MISSING && d->seen != IDM_MISSING &&
          !r->setting->ends[d->last_action];
 }
 
-/* Variants of the setting that have cells: none where there is one, or where nearly every
- * trajectory has its own. */
+/* Number of variants of the setting with cells: 0 if there is one, or if nearly every trajectory
+ * has its own. */
 static size_t variant_count(const decision_residuals *r)
 {
   enum { most = 64 };
@@ -186,7 +188,7 @@ static size_t variant_count(const decision_residuals *r)
   return count > 1 && count <= most ? count : 0;
 }
 
-/* The cell of a family that an action falls into. */
+/* The cell of a family that contains an action at a decision point. */
 static int32_t cell_of(const predictive *p, cell_family family, size_t question_at, size_t action)
 {
   const decision_residuals *r = p->r;
@@ -253,8 +255,8 @@ void idm_predictive_close(predictive *p)
 
 /* --- expectations --------------------------------------------------------------------------- */
 
-/* What one question adds to the cell of an action: all actions from that one on that fall there. An
- * action that is not open has probability 0 and no share in anything. */
+/* Add the expectation of one decision point to the cell of an action: all actions from that one on
+ * in the same cell. An unavailable action has probability 0 and contributes nothing. */
 static void add_expectation(const decision_residuals *r, cell_counts *c, size_t at, size_t first)
 {
   const int32_t *of = c->of + at * r->actions;
@@ -337,8 +339,8 @@ void idm_predictive_count(predictive *p, const double *taken, const double *shif
   }
 }
 
-/* Half a decision more, so that a cell in which hardly anything is expected counts for little until
- * something happens there. */
+/* Squared standardised residual; half a decision is added to the variance, so that a cell with
+ * almost no expected decisions counts little unless decisions occur there. */
 static double square(const cell_counts *c, size_t cell)
 {
   return c->residual[cell] * c->residual[cell] / (c->variance[cell] + 0.5);
@@ -373,7 +375,7 @@ double idm_predictive_observed(const predictive *p, cell_family family, size_t c
   return observed;
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- sentences ------------------------------------------------------------------------------- */
 
 static void describe_steps(size_t step, const char *at, char *text, size_t size)
 {
@@ -386,7 +388,7 @@ static void describe_steps(size_t step, const char *at, char *text, size_t size)
     idm_print(text, size, "%ssteps %u to %u", at, first, step_ends[step]);
 }
 
-/* "after 'loss' ": empty where there is one observation alone, which shows nothing. */
+/* Print "after 'loss' "; empty if there is one observation only, which has no information. */
 static const char *describe_observation(const idm_setting *setting, size_t observation, char *text,
                                         size_t size)
 {
@@ -396,7 +398,7 @@ static const char *describe_observation(const idm_setting *setting, size_t obser
   return text;
 }
 
-/* Likewise. */
+/* Print the phrase of a return, likewise. */
 static void describe_return(const idm_setting *setting, size_t observation, char *text, size_t size)
 {
   char shown[120] = "";
@@ -473,7 +475,7 @@ void idm_predictive_label(const predictive *p, cell_family family, size_t cell, 
   }
 }
 
-/* A share as a person says it: what rounding leaves of 0 is "0 %", not 7e-16 %. */
+/* Print a share: rounding errors of 0 as "0 %", not as 7e-16 %. */
 static const char *percent(double share, char *buffer, size_t size)
 {
   const double in_percent = 100 * share;
@@ -486,8 +488,8 @@ static const char *percent(double share, char *buffer, size_t size)
   return buffer;
 }
 
-/* Without what the scores explain, which may be most of a cell and little of another, so that
- * residuals of both are as many sds off: a reader compares counts. */
+/* Size of the residual in sds of the count before projection on the scores, which may explain most
+ * of one cell and little of another: the sentence quotes counts. */
 static double size_of(const cell_counts *c, size_t cell)
 {
   return fabs(c->residual[cell]) / sqrt(c->spread[cell] + 0.5);

@@ -1,6 +1,7 @@
-/* The profile log-likelihood, climbed to from several starts.
+/* Profile log-likelihood, maximised over the other numbers by quasi-Newton and pattern searches
+ * from several starts.
  *
- * Contents: windows · storage · heights · climbs · starts */
+ * Contents: windows · storage · heights · maximisation · starts */
 #include "invert/assess/profile.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #include "invert/matching/fit.h"
 #include "setting/freedom.h"
 
-/* A climb ends when its last five steps gained less than this together. */
+/* A search ends when its last five steps gained less than this in total. */
 static const double min_gain = 1e-7;
 enum { max_steps = 15, max_steps_expensive = 5, rounds = 3, known_points_tried = 4 };
 
@@ -25,7 +26,7 @@ static const idm_block_info *info_of(const fit_context *f, const parameter *item
   return f->parameters->theta->block[item->block].info;
 }
 
-/* The unit in which a block's number is large or small, in its natural value. */
+/* Natural scale of a block's number. */
 static double unit_of(const fit_context *f, const parameter *item)
 {
   const idm_block_info *info = info_of(f, item);
@@ -33,8 +34,8 @@ static double unit_of(const fit_context *f, const parameter *item)
   return spread * (info->in_utility ? idm_problem_prior_range(f->problem, item->block) : 1);
 }
 
-/* The middle of the multipliers that matter is a twentieth of the range (see the default priors).
- */
+/* The centre of the prior of multipliers is a twentieth of the range of the utilities (see the
+ * default priors). */
 static double middle_of(const fit_context *f, const parameter *item)
 {
   return unit_of(f, item) / (info_of(f, item)->in_utility ? 20 : 1);
@@ -77,7 +78,8 @@ bool idm_window_is_linear(const search_window *w)
 void idm_window_extend(search_window *w, double value)
 {
   enum { most = 8 };
-  static const double margin = 0.1; /* of the reach: nearer, an end is no limit */
+  static const double margin =
+      0.1; /* of the range: an end nearer to the value would be taken for a limit */
   const double reach = log(idm_profile_range);
   const bool linear = idm_window_is_linear(w);
   for (int k = 0; k < most; k++) {
@@ -100,7 +102,7 @@ void idm_profile_windows(const fit_context *f, search_window *windows)
 
 /* --- storage -------------------------------------------------------------------------------- */
 
-/* One block, so that places can be moved about: the y lie behind them. */
+/* The points and their y are one allocation, so that points can be reordered. */
 profile_point *idm_profile_points_create(size_t count, size_t dimension)
 {
   const size_t bytes = idm_times(dimension, sizeof(double));
@@ -153,7 +155,8 @@ idm_status idm_profile_create(const fit_context *f, idm_matching *matching, prof
 
 /* --- heights -------------------------------------------------------------------------------- */
 
-/* y within its window, or so near that a number that follows another to its end may go on. */
+/* y clipped to its window, with slack so that a number that follows the fixed one to its end is not
+ * stopped early. */
 static double clamp_to_window(const search_window *w, double y)
 {
   const double slack = 0.5 * (w->high - w->low);
@@ -167,7 +170,7 @@ static bool outside(const profile *p, const double *y)
   return false;
 }
 
-/* Log prior density of the others, those with a proper one, and its slopes in y. */
+/* Log prior density of the other numbers with a proper prior, and its derivatives by y. */
 static double nuisance_log_prior(const profile *p, double *opt_gradient)
 {
   const idm_parameters *parameters = p->f->parameters;
@@ -178,13 +181,13 @@ static double nuisance_log_prior(const profile *p, double *opt_gradient)
     double prior_derivative;
     if (!idm_parameter_is_scalar(item) || item->first == p->fixed) continue;
     const double c = idm_parameter_coordinate(item, p->y, &derivative);
-    sum += idm_prior_log_density(item->prior, c, &prior_derivative); /* 0 where it is flat */
+    sum += idm_prior_log_density(item->prior, c, &prior_derivative); /* 0 if the prior is flat */
     if (opt_gradient) opt_gradient[item->first] += prior_derivative * derivative;
   }
   return sum;
 }
 
-/* Height and gradient at p->y, with a level top at `enough`. */
+/* Height and gradient at p->y, cut off at p->ceiling. */
 static idm_status evaluate_point(profile *p, double *log_likelihood, double *opt_gradient,
                                  idm_error *opt_error)
 {
@@ -212,7 +215,7 @@ idm_status idm_profile_evaluate(profile *p, const double *y, double *log_likelih
   return evaluate_point(p, log_likelihood, NULL, opt_error);
 }
 
-/* p->y at z: the others are origin + root'^-1 z. Returns their number. */
+/* Set p->y from z: the other numbers are origin + root'^-1 z. Returns their number. */
 static size_t set_nuisance(profile *p, const double *z)
 {
   const size_t n = p->dimension - (p->fixed < p->dimension);
@@ -226,7 +229,7 @@ static size_t set_nuisance(profile *p, const double *z)
   return n;
 }
 
-/* The same as a target of z. */
+/* The height as a target of z. */
 static idm_status evaluate(void *context, const double *z, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
@@ -241,24 +244,23 @@ static idm_status evaluate(void *context, const double *z, double *log_density,
   return status;
 }
 
-/* --- climbs --------------------------------------------------------------------------------- */
+/* --- maximisation ---------------------------------------------------------------------------- */
 
-/* Whether a climb is so far below what is asked for, and rose so little, that it will not get
- * there. */
+/* Whether a search is so far below the ceiling, and gained so little, that it will not reach it. */
 static bool cannot_reach_ceiling(const profile *p, double before, double log_likelihood)
 {
   const double missing = p->ceiling - log_likelihood;
   return isfinite(p->ceiling) && missing > 30 && 3 * (log_likelihood - before) < missing;
 }
 
-/* What a climb must gain to be worth going on with: a small part of what is missing. */
+/* Least gain for which a search continues: a small part of the distance to the ceiling. */
 static double required_gain(const profile *p, double log_likelihood)
 {
   return isfinite(p->ceiling) ? fmax(min_gain, 1e-3 * (p->ceiling - log_likelihood)) : min_gain;
 }
 
-/* By gradients, then by steps of the coordinates, which see over kinks and where slopes are no
- * numbers; again where those gained something. */
+/* Maximise by gradients, then by a pattern search over the coordinates, which passes kinks and
+ * points without a derivative; repeat while the pattern search gains. */
 static idm_status maximise_nuisance(profile *p, size_t n, profile_point *at, idm_error *opt_error)
 {
   const idm_target target = {.dimension = n, .gradient = true, .context = p, .evaluate = evaluate};
@@ -298,9 +300,9 @@ idm_status idm_profile_maximise(profile *p, profile_point *at, idm_error *opt_er
 
 /* --- starts --------------------------------------------------------------------------------- */
 
-/* Minus the second derivative by coordinate i, or what it is of a slope as wide as its window:
- * where the maximum lies on a level stretch (a lapse of 0, say) it is next to nothing, and a climb
- * that went by it would leap out of the window at its first step. */
+/* Minus the second derivative by coordinate i, bounded below by that of a curve as wide as its
+ * window: if the maximum is on a plateau (a lapse of 0, for example), the second derivative is
+ * nearly 0, and a search scaled by it would leave the window at its first step. */
 static double curvature(const profile *p, const double *precision, size_t i)
 {
   const double least = 6 / (p->windows[i].high - p->windows[i].low);
@@ -340,7 +342,7 @@ void idm_profile_fix(profile *p, size_t fixed, const double *precision)
     }
 }
 
-/* Keep p->y, at `height`, if it is one of the two best starts. */
+/* Store p->y if it is one of the two best starts. */
 static void store_start(profile *p, double log_likelihood)
 {
   const profile_point now = {log_likelihood, log_likelihood, p->y};
@@ -353,7 +355,7 @@ static void store_start(profile *p, double log_likelihood)
   }
 }
 
-/* Look at y, brought into the windows, with the fixed coordinate at `value`. */
+/* Evaluate y, clipped to the windows, with the fixed coordinate at `value`, as a start. */
 static idm_status try_start(profile *p, const double *y, double value, idm_error *opt_error)
 {
   double log_likelihood;
@@ -378,9 +380,9 @@ static const parameter *item_at(const profile *p, size_t coordinate)
   return NULL;
 }
 
-/* Everything in the unit of the utilities times as much as the fixed number has grown from `from`
- * to `value`: choices depend on ratios of utilities and multipliers, so that this is where a ridge
- * between them leads. */
+/* Scale all numbers in the unit of the utilities by the factor by which the fixed number changed
+ * from `from` to `value`: choices depend on ratios of utilities and multipliers, so a ridge between
+ * them follows this direction. Returns false if the fixed number has another unit. */
 static bool scale_along(const profile *p, const profile_point *from, double value, double *y)
 {
   const parameter *fixed = item_at(p, p->fixed);
@@ -400,7 +402,7 @@ static bool scale_along(const profile *p, const profile_point *from, double valu
   return true;
 }
 
-/* Starts by a neighbour: its others as they are, and scaled. */
+/* Starts from a neighbour: its other numbers unchanged, and scaled. */
 static idm_status try_neighbour(profile *p, const profile_point *opt_from, double value,
                                 idm_error *opt_error)
 {
@@ -411,7 +413,7 @@ static idm_status try_neighbour(profile *p, const profile_point *opt_from, doubl
   return status;
 }
 
-/* Scan one coordinate on either side of `at`, in steps that double, for the two best starts. */
+/* Scan one coordinate on either side of `at`, in doubling steps, for the two best starts. */
 static idm_status scan_along(profile *p, const profile_point *at, size_t i, idm_error *opt_error)
 {
   enum { doublings = 8 };

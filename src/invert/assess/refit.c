@@ -1,4 +1,4 @@
-/* The same fit with one more number free: see the header. */
+/* Refits of an answer with one more number free: a search for the mode from the answer's centre. */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "invert/matching/fit.h"
 #include "setting/freedom.h"
 
-/* What is free already, at the centre. */
+/* Set the free numbers to the centre of the answer. */
 static idm_status set_centre(const check_context *q, idm_theta *theta, idm_error *opt_error)
 {
   double *y = idm_new(q->f->parameters->dimension, sizeof *y);
@@ -18,7 +18,7 @@ static idm_status set_centre(const check_context *q, idm_theta *theta, idm_error
   return IDM_OK;
 }
 
-/* A block free, under its default scale and prior. */
+/* Free a block, under its default scale and prior. */
 static idm_status free_block(const check_context *q, size_t at, idm_theta *theta,
                              idm_error *opt_error)
 {
@@ -50,7 +50,7 @@ static idm_status maximise_refit(fit_context *f, idm_theta *theta, size_t block,
   return status;
 }
 
-/* With a block, or none (past the last), free: from theta, which is freed here. */
+/* Refit with a block free, or none (past the last), from theta, which is freed here. */
 static idm_status run_refit(const check_context *q, idm_theta *theta, size_t block, refit *ret,
                             idm_error *opt_error)
 {

@@ -1,4 +1,5 @@
-/* What the data bound of one free number.
+/* Profile scan of one free number: regions within the drop of the maximum, and behaviour towards
+ * the limits.
  *
  * Contents: bound · region */
 #include <math.h>
@@ -15,9 +16,9 @@
 
 /* === bound ================================================================================== */
 
-/* What the profile of one free number comes to.
+/* Limits and intervals of one free number from its profile.
  *
- * Contents: limits · intervals · all of it */
+ * Contents: limits · intervals · result */
 
 /* --- limits --------------------------------------------------------------------------------- */
 
@@ -26,7 +27,7 @@ static bool bounded_by_prior(const parameter *item, int side)
   return item->prior->kind != IDM_PRIOR_FLAT || isfinite(side ? item->upper : item->lower);
 }
 
-/* Free numbers that their priors leave without a bound. */
+/* Number of free numbers that their priors do not bound. */
 static size_t unbounded_numbers(const idm_parameters *parameters)
 {
   size_t count = 0;
@@ -38,8 +39,8 @@ static size_t unbounded_numbers(const idm_parameters *parameters)
   return count;
 }
 
-/* The natural value at an end of the scale (side 0: below, 1: above), and whether it is the limit
- * itself. A number without a limit that can be computed gets the end of its window. */
+/* The natural value at an end of the scale (side 0: below, 1: above). *exact: the limit itself;
+ * otherwise the number has no computable limit, and the value is the end of its window. */
 static double natural_limit(const idm_block_info *info, const parameter *item, int side,
                             const search_window *windows, bool *exact)
 {
@@ -56,9 +57,10 @@ static double natural_limit(const idm_block_info *info, const parameter *item, i
                                          side ? windows->high : windows->low, NULL, NULL, NULL));
 }
 
-/* How fast the profile falls towards the end of the window, a unit of the logarithm of the distance
- * from the maximum in the prior's coordinate c: a density that falls like c^-rate has a finite
- * integral over m unbounded directions where the rate is above m. */
+/* Rate at which the profile falls towards the end of the window, per unit of the logarithm of the
+ * distance from the maximum in the prior's coordinate c: a density that falls like c^-rate has a
+ * finite integral over m unbounded directions if the rate is above m (docs/method/verdict.md, 3).
+ */
 static double decay_rate(const profile *p, const parameter *item, const profile_point *edge,
                          const profile_point *before)
 {
@@ -72,8 +74,8 @@ static double decay_rate(const profile *p, const parameter *item, const profile_
   return isnan(rate) ? 0 : rate;
 }
 
-/* The profile towards an end: at the last place of the scan but one, at the last, and with the
- * number held at its limit, where it has one. */
+/* The profile towards an end: at the last point of the scan but one, at the last, and with the
+ * number held at its limit, if it has one. */
 typedef struct tail {
   bool exact;
   double log_likelihood[3];
@@ -105,8 +107,9 @@ static idm_status evaluate_tail(const parameter *item, profile *p, const scan *s
   return status;
 }
 
-/* How far the profile falls, and under an improper prior whether the posterior has an integral:
- * then the proper priors of the others count too, which keep them from going along for ever. */
+/* Compute the fall of the profile towards a limit and, under an improper prior, whether the
+ * posterior is proper; for that the proper priors of the other numbers are included, since they
+ * bound how far those can follow. */
 static idm_status assess_limit(const parameter *item, profile *p, const scan *s, int side,
                                idm_identification *id, idm_error *opt_error)
 {
@@ -129,7 +132,8 @@ static idm_status assess_limit(const parameter *item, profile *p, const scan *s,
   p->with_priors = true;
   p->ceiling = INFINITY;
   status = idm_profile_evaluate(p, p->best.y, &with_priors, opt_error);
-  p->ceiling = with_priors + 100; /* more than the priors will add: a level top only saves work */
+  p->ceiling = with_priors +
+               100; /* exceeds the contribution of the priors: the ceiling only saves evaluations */
   if (status == IDM_OK) status = evaluate_tail(item, p, s, side, id->limit[side], &t, opt_error);
   p->with_priors = false;
   if (status != IDM_OK) return status;
@@ -139,7 +143,8 @@ static idm_status assess_limit(const parameter *item, profile *p, const scan *s,
 
 /* --- intervals ------------------------------------------------------------------------------ */
 
-/* A limit within the drop leaves its side open, also where the scan fell below the drop before. */
+/* Mark a side as unbounded if its limit is within the drop, even if the scan fell below the drop
+ * before. */
 static void mark_open_ends(const scan *s, const idm_identification *id, double (*region)[2],
                            size_t *regions)
 {
@@ -185,7 +190,7 @@ static double contraction(const check_context *q, const parameter *item)
   return 1 - idm_welford_variance(&draws) / (prior * prior);
 }
 
-/* --- all of it ------------------------------------------------------------------------------ */
+/* --- result ---------------------------------------------------------------------------------- */
 
 idm_status idm_profile_bounds(const check_context *q, const parameter *item, profile *p,
                               const scan *s, idm_identification *id, idm_error *opt_error)
@@ -204,13 +209,14 @@ idm_status idm_profile_bounds(const check_context *q, const parameter *item, pro
 
 /* === region ================================================================================= */
 
-/* Scanning a profile from end to end, and the ends of the regions within the drop.
+/* Scan of a profile over its window, and the ends of the regions within the drop.
  *
- * Contents: storage · the grid · the scan · further places · one number alone · ends · regions */
+ * Contents: storage · the grid · the scan · additional points · one-dimensional profiles · ends ·
+ * regions */
 
-/* Places of a scan: of the grid, and further ones. */
+/* Capacity of a scan: points of the grid, and additional ones. */
 enum { max_per_side = 60, max_points = 2 * max_per_side + 120 };
-/* A place this far above the drop is inside, and need not be climbed any further. */
+/* A point this far above the drop is inside; its search stops. */
 static const double ceiling_margin = 0.5;
 
 /* --- storage -------------------------------------------------------------------------------- */
@@ -227,7 +233,7 @@ void idm_scan_destroy(scan *s)
   free(s->profile_point);
 }
 
-/* Room for a place with this value, in order; NULL where there is none. */
+/* Insert a point with this value, in order; NULL if the scan is full. */
 static profile_point *insert(scan *s, double value)
 {
   if (s->count == s->capacity) return NULL;
@@ -244,8 +250,9 @@ static profile_point *insert(scan *s, double value)
 
 /* --- the grid ------------------------------------------------------------------------------- */
 
-/* Distances from the maximum to look at on one side, ascending: steps that grow, a few multiples of
- * the unit around 0 in a window that is wide beside it, and the end of the window. */
+/* Distances from the maximum to evaluate on one side, ascending: growing steps; in a window that is
+ * wide relative to the unit, a few multiples of the unit around 0; and the end of the window.
+ * Returns their number. */
 static size_t make_grid(const search_window *w, double from, double step, int side, bool fine,
                         double *distance)
 {
@@ -283,7 +290,7 @@ static bool inside(const profile *p, const profile_point *at)
   return at->log_likelihood >= level_of(p);
 }
 
-/* From the maximum outwards, each place from the one before it. */
+/* Scan from the maximum outwards, each point from the one before it. */
 static idm_status scan_outwards(profile *p, int side, bool fine, scan *s, idm_error *opt_error)
 {
   double distance[max_per_side];
@@ -294,7 +301,8 @@ static idm_status scan_outwards(profile *p, int side, bool fine, scan *s, idm_er
   idm_status status = IDM_OK;
   int lost = 0;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
-    if (p->frugal && lost > 1 && i + 1 < count) continue; /* far below: only the end is left */
+    if (p->frugal && lost > 1 && i + 1 < count)
+      continue; /* far below the drop: only the end of the window is evaluated */
     profile_point *to = insert(s, from + sign * distance[i]);
     if (!to) break;
     const size_t at = (size_t)(to - s->profile_point);
@@ -304,7 +312,8 @@ static idm_status scan_outwards(profile *p, int side, bool fine, scan *s, idm_er
   return status;
 }
 
-/* Back from the end: where what was found farther out is better here than what was found here. */
+/* Scan back from the end: restart a point from its outer neighbour if that has a higher value here.
+ */
 static idm_status scan_inwards(profile *p, int side, scan *s, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -342,8 +351,8 @@ idm_status idm_scan_run(profile *p, bool fine, scan *s, idm_error *opt_error)
   return status;
 }
 
-/* Places that nearly reach the drop are worth a second look: there may be a higher maximum of the
- * others. */
+/* A point this close below the drop is rechecked: there may be a higher maximum over the other
+ * numbers. */
 static const double doubt_margin = 4;
 
 static bool is_doubtful(const profile *p, const profile_point *at)
@@ -360,9 +369,9 @@ static idm_status recheck_points(profile *p, scan *s, idm_error *opt_error)
   return status;
 }
 
-/* --- further places ------------------------------------------------------------------------- */
+/* --- additional points ----------------------------------------------------------------------- */
 
-/* The profile at a value between two neighbours of the scan, or where opt_start says. */
+/* Insert the profile at a value, started from its two neighbours in the scan, or from opt_start. */
 static idm_status add_point(profile *p, scan *s, double value, const profile_point *opt_start,
                             idm_error *opt_error)
 {
@@ -374,8 +383,8 @@ static idm_status add_point(profile *p, scan *s, double value, const profile_poi
   return idm_profile_at(p, opt_start ? opt_start : below, opt_start ? NULL : above, to, opt_error);
 }
 
-/* Between two places inside there may be a gap, and beside a peak outside that nearly reaches the
- * drop a region. */
+/* Add points between neighbours inside the drop, which may hide a gap, and around a local maximum
+ * just below the drop, which may hide a region. */
 static idm_status refine_gaps(profile *p, scan *s, idm_error *opt_error)
 {
   double value[max_points];
@@ -395,10 +404,11 @@ static idm_status refine_gaps(profile *p, scan *s, idm_error *opt_error)
   return status;
 }
 
-/* --- one number alone ----------------------------------------------------------------------- */
+/* --- one-dimensional profiles ---------------------------------------------------------------- */
 
-/* Where a number is alone an evaluation is a place of its profile: all of its window is looked at
- * closely, of values within some units of 0, and the highest peaks are climbed. */
+/* With one free number, an evaluation is a point of the profile: the window (of linear windows the
+ * values within 400 units of 0) is evaluated on a fine grid, and the highest local maxima are
+ * refined. */
 enum { fine_grid_points = 400, max_maxima = 12, ternary_steps = 24 };
 
 static idm_status height_at(profile *p, double value, double *log_likelihood, idm_error *opt_error)
@@ -406,7 +416,7 @@ static idm_status height_at(profile *p, double value, double *log_likelihood, id
   return idm_profile_evaluate(p, &value, log_likelihood, opt_error);
 }
 
-/* The top between low and high, in which there is one peak, by thirds. */
+/* Find the maximum between low and high, where the profile is unimodal, by ternary search. */
 static idm_status ternary_search(profile *p, double low, double high, double *top,
                                  idm_error *opt_error)
 {
@@ -426,7 +436,7 @@ static idm_status ternary_search(profile *p, double low, double high, double *to
   return status;
 }
 
-/* The highest place that stands above those beside it and was not taken yet; 0: there is none. */
+/* Index of the highest local maximum of the grid that was not taken yet; 0 if there is none. */
 static size_t next_maximum(const double *log_likelihood, const bool *taken)
 {
   size_t best = 0;
@@ -464,29 +474,29 @@ static idm_status scan_fine_grid(profile *p, scan *s, idm_error *opt_error)
 
 /* --- ends ----------------------------------------------------------------------------------- */
 
-/* Signed distance from the drop, on the scale on which a normal likelihood is a straight line. */
+/* Signed distance from the drop, on the scale on which a normal likelihood is linear. */
 static double signed_root_drop(const profile *p, double log_likelihood)
 {
   if (!isfinite(log_likelihood)) return 1e3;
   return sqrt(2 * fmax(0, p->best.log_likelihood - log_likelihood)) - sqrt(2 * idm_profile_drop);
 }
 
-/* A bracket around an end: the place inside, the place outside, and one between. */
+/* A bracket around an end: the point inside, the point outside, and one between. */
 typedef struct bracket {
   profile_point *inner;
   profile_point *outer;
   profile_point *middle;
 } bracket;
 
-/* Narrow a bracket down on the place where the profile crosses the drop, which is then
- * middle->value. Each step starts from the place inside. */
+/* Narrow a bracket to the value at which the profile crosses the drop, stored in middle->value.
+ * Each step starts from the point inside. */
 static idm_status refine_bracket(profile *p, bracket *b, idm_error *opt_error)
 {
   enum { max_halvings = 40 };
   for (int i = 0; i < max_halvings; i++) {
     const double in = signed_root_drop(p, b->inner->log_likelihood);
     const double out = signed_root_drop(p, b->outer->log_likelihood);
-    /* Regula falsi near the end, kept off the ends of the bracket. */
+    /* Regula falsi near the end, kept away from the ends of the bracket. */
     const bool is_close = b->inner->log_likelihood < p->ceiling && out < 2;
     const double part = is_close ? fmin(fmax(-in / (out - in), 0.1), 0.9) : 0.5;
     const double width = b->outer->value - b->inner->value;
@@ -500,8 +510,9 @@ static idm_status refine_bracket(profile *p, bracket *b, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* The end of a region between a place inside and one outside. Where places inside are found all the
- * way to the one outside, its climb had stalled: *mended tells that it is inside after all. */
+/* Find the end of a region between a point inside and one outside. If points inside are found up to
+ * the one outside, the search at that one had stalled: it is recomputed, and *corrected is true if
+ * it is inside. */
 static idm_status find_end(profile *p, const profile_point *in, profile_point *out, double *ret_end,
                            bool *corrected, idm_error *opt_error)
 {
@@ -527,7 +538,7 @@ static idm_status find_end(profile *p, const profile_point *in, profile_point *o
 
 /* --- regions -------------------------------------------------------------------------------- */
 
-/* The last region takes in all that there is no room for. */
+/* Add a region; if there is no room, the last region is extended. */
 static void add_region(scan *s, double low, double high)
 {
   if (s->regions == IDM_MAX_REGIONS) {
@@ -558,7 +569,7 @@ static idm_status collect_regions(profile *p, scan *s, bool *corrected, idm_erro
   return status;
 }
 
-/* Again whenever a place was mended, which happens at most once to each. */
+/* Repeat whenever a point was corrected, which happens at most once to each. */
 static idm_status find_regions(profile *p, scan *s, idm_error *opt_error)
 {
   bool corrected = true;
@@ -580,7 +591,7 @@ bool idm_regions_contain(size_t count, const double *end, double value)
   return false;
 }
 
-/* The highest of further points that no region covers; NULL where there is none. */
+/* The highest additional point that is within the drop and in no region; NULL if there is none. */
 static const profile_point *find_missed(const profile *p, const profile_point *extra_points,
                                         size_t count, const scan *s)
 {
@@ -593,8 +604,8 @@ static const profile_point *find_missed(const profile *p, const profile_point *e
   return missed;
 }
 
-/* A little beyond each end, with a second look. *found tells whether a place there is inside after
- * all. */
+/* Evaluate points slightly beyond each end, rechecking them. *found is true if one is inside the
+ * drop. */
 static idm_status probe_beyond_ends(profile *p, scan *s, bool *found, idm_error *opt_error)
 {
   static const double probe_fraction = 0.03;

@@ -1,4 +1,4 @@
-/* Decisions against their predictions, and calibration.
+/* Residuals of decisions against their predictions, and calibration of predicted probabilities.
  *
  * Contents: residual · reliability */
 #include <math.h>
@@ -9,14 +9,14 @@
 
 /* === residual =============================================================================== */
 
-/* Decisions against what the answer expected of them: see the header.
+/* Residuals of decisions against their one-step-ahead predictions (residual.h).
  *
- * Contents: questions · looking · information · replicates */
+ * Contents: decision points · predictions · information · replicates */
 
-/* More free numbers than this are not taken out of the residuals, which then only vary less than is
- * expected of them. */
+/* With more free numbers than this, the scores are not projected out; residuals then vary less than
+ * expected. */
 enum { max_dimension = 32 };
-/* The least probability that an action taken is given. */
+/* Lower bound of the probability of a taken action. */
 static const double smallest = 1e-300;
 
 void idm_residual_close(decision_residuals *r)
@@ -31,16 +31,17 @@ void idm_residual_close(decision_residuals *r)
   *r = (decision_residuals){0};
 }
 
-/* --- questions ------------------------------------------------------------------------------ */
+/* --- decision points ------------------------------------------------------------------------- */
 
-/* The decisions of one trajectory, backwards from its last node, each a question of its own. */
+/* List the decisions of one trajectory, from its last node backwards, each as a decision point of
+ * its own. */
 static void list_trajectory(decision_residuals *r, size_t c, size_t t)
 {
   const stratum *of = &r->strata->one[c];
   const idm_data *data = of->data;
   uint32_t node = of->tree->last[t];
   for (size_t row = data->first[t + 1]; row-- > data->first[t];) {
-    /* After a missed response nothing can be repeated: as at a start. */
+    /* After a missed response, as at the start, there is no previous action to repeat. */
     const bool first = row == data->first[t] || idm_data_missed(data, row - 1);
     const bool second = first || row - 1 == data->first[t] || idm_data_missed(data, row - 2);
     const uint32_t parent = (uint32_t)of->tree->node[node].parent;
@@ -76,7 +77,7 @@ static int compare_decision_points(const void *a, const void *b)
   return (x->period_of.of_log > y->period_of.of_log) - (x->period_of.of_log < y->period_of.of_log);
 }
 
-/* Put the same questions of a stratum, from `first` on, together, and count their answers. */
+/* Merge equal decision points of a stratum, from `first` on, and count their decisions. */
 static void merge_decision_points(decision_residuals *r, size_t c, size_t first)
 {
   const stratum *of = &r->strata->one[c];
@@ -103,16 +104,17 @@ static void list_decision_points(decision_residuals *r)
   }
 }
 
-/* --- looking -------------------------------------------------------------------------------- */
+/* --- predictions ----------------------------------------------------------------------------- */
 
 static double log_derivative(double below, double above, double step)
 {
   return below > 0 && above > 0 ? (log(above) - log(below)) / (2 * step) : 0;
 }
 
-/* Scores have mean 0 given the past, which all that follows relies on. Differences have it only up
- * to their error, and in a direction that the decisions do not depend on, as shaping of a utility,
- * the error is all there is: its sum over the log would exceed its sd without bound. */
+/* Centre the scores under pi: scores have mean 0 given the past, on which all tests rely. Finite
+ * differences have mean 0 only up to their error, which is all that remains in a direction on which
+ * the decisions do not depend, such as shaping of a utility: its sum over the log would exceed its
+ * sd without bound. */
 static void centre_scores(decision_residuals *r, size_t nodes, size_t j)
 {
   for (size_t node = 0; node < nodes; node++) {
@@ -124,8 +126,8 @@ static void centre_scores(decision_residuals *r, size_t nodes, size_t j)
   }
 }
 
-/* slope[node][action][dimension] by central differences. Where a neighbour cannot be planned for
- * nothing is taken out in that direction. */
+/* Compute derivative[node][action][dimension] by central differences. If planning fails at a
+ * neighbour, the derivative in that direction is 0, so nothing is projected out. */
 static idm_status differentiate_by(decision_residuals *r, history_predictor *v, size_t j, double *y,
                                    double *side, idm_error *opt_error)
 {
@@ -172,8 +174,8 @@ static idm_status predict_all(decision_residuals *r, history_predictor *v, idm_e
 
 /* --- information ---------------------------------------------------------------------------- */
 
-/* Var(S) and its inverse over the directions in which there is information: scaled to a diagonal of
- * 1, so that units do not matter. */
+/* Invert Var(S) on the directions with information, after scaling to a unit diagonal, which makes
+ * the result independent of units. */
 static idm_status invert_information(decision_residuals *r, idm_error *opt_error)
 {
   const size_t d = r->dimension;
@@ -272,7 +274,7 @@ idm_status idm_residual_open(decision_residuals *r, const check_context *q, idm_
 
 /* --- replicates ----------------------------------------------------------------------------- */
 
-/* One answer: an index in proportion to p, which sums to 1 but for rounding. */
+/* Draw an action with probabilities p, which sum to 1 up to rounding. */
 static size_t draw_action(size_t actions, const double *p, idm_random *random)
 {
   double left = idm_random_uniform(random);
@@ -284,8 +286,7 @@ static size_t draw_action(size_t actions, const double *p, idm_random *random)
   return last;
 }
 
-/* Binomial, by summing its probabilities up; where it is wide enough the normal number next to it.
- */
+/* Draw a binomial count by inversion; if the variance is large, by rounding a normal variate. */
 static double draw_binomial(double n, double p, idm_random *random)
 {
   if (p > 0.5) return n - draw_binomial(n, 1 - p, random);
@@ -303,7 +304,8 @@ static double draw_binomial(double n, double p, idm_random *random)
   return k;
 }
 
-/* Answers to a question that was asked often: one action after the other, of those left. */
+/* Draw the counts of a decision point with many decisions: one action after the other, from the
+ * remaining decisions. */
 static void draw_counts(size_t actions, const double *p, double n, idm_random *random,
                         double *taken)
 {
@@ -348,9 +350,9 @@ void idm_residual_shift(const decision_residuals *r, const double *taken, double
 
 /* === reliability ============================================================================ */
 
-/* Calibration of predicted probabilities: see the header. */
+/* Calibration of predicted probabilities (residual.h). */
 
-/* Probabilities are kept this far from 0 and 1. */
+/* Probabilities are bounded this far away from 0 and 1. */
 static const double margin = 1e-12;
 
 void idm_reliability_close(reliability *c)
@@ -404,7 +406,7 @@ idm_status idm_reliability_open(reliability *c, const decision_residuals *r, idm
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* One outcome as a pool of its own. */
+/* One outcome as a bin of its own. */
 static reliability_bin pool_of(const reliability *c, size_t point, const double *taken,
                                const double *shift)
 {
@@ -451,7 +453,7 @@ double idm_reliability_gain(reliability *c, const double *taken, const double *s
   c->bins = 0;
   for (size_t i = 0; i < c->points; i++) {
     const reliability_bin one = pool_of(c, c->point[i], taken, shift);
-    /* Equal predictions, but for rounding, have one share. */
+    /* Predictions that are equal up to rounding share a bin. */
     if (c->bins && one.least <= c->bin[c->bins - 1].most * (1 + 1e-9))
       merge(&c->bin[c->bins - 1], &one);
     else

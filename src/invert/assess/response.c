@@ -1,4 +1,5 @@
-/* Response of posterior means to a change of the log-likelihood: see the header.
+/* Response of posterior means to a change of the log-likelihood: covariances over draws, with
+ * quadratic regression of the changes (docs/method/verdict.md, 5).
  *
  * Contents: points · changes · a plain fit · a population */
 #include "invert/assess/environment.h"
@@ -12,7 +13,7 @@
 #include "invert/assess/residual.h"
 #include "invert/matching/fit.h"
 
-/* Draws that shifts are computed from, at most. */
+/* Largest number of draws for shifts. */
 enum { max_draws = 1000 };
 
 void idm_response_close(response *r)
@@ -44,7 +45,8 @@ double *idm_response_row(const response *r, size_t change, size_t c)
   return r->table + (change * r->strata + c) * r->points;
 }
 
-/* The points, one stratum after the other, and the moments of each stratum's draws. */
+/* Choose the points, cycling through the strata, and compute the moments of each stratum's draws.
+ */
 static idm_status set_points(response *r, idm_error *opt_error)
 {
   const strata *s = r->q->people;
@@ -100,7 +102,8 @@ idm_status idm_response_open(response *r, const check_context *q, size_t points,
 
 /* --- changes -------------------------------------------------------------------------------- */
 
-/* A matching of the whole log: that of a plain fit may be of pieces, which belong to nobody. */
+/* Create a matching of the whole log for a population; that of a plain fit may use segments, which
+ * have no strata. */
 static idm_status match(const check_context *q, const idm_problem *problem,
                         idm_matching **ret_matching, idm_error *opt_error)
 {
@@ -110,7 +113,7 @@ static idm_status match(const check_context *q, const idm_problem *problem,
                    : idm_fit_create_matching(f, problem, ret_matching, opt_error);
 }
 
-/* Add the log-likelihood that a matching has found at point k, by stratum. */
+/* Add the log-likelihood of a matching at point k, by stratum. */
 static void add_found(const response *r, size_t change, size_t k, const idm_matching *matching,
                       double total, double weight)
 {
@@ -163,7 +166,7 @@ static double covariance(const check_context *q, size_t quantity, const double *
   return sum / (double)(size - 1);
 }
 
-/* Coordinates of draw i, in their sds from the mean. */
+/* Coordinates of draw i, standardised by mean and sd. */
 static void standardise(const check_context *q, const double *mean, const double *sd, size_t i,
                         double *z)
 {
@@ -182,7 +185,7 @@ static void find_moments(const check_context *q, double *mean, double *sd)
   }
 }
 
-/* The standard error of a slope, by what the function leaves over at so many draws. */
+/* Standard error of a slope, from the residuals of the function at the draws. */
 static double error_of_shift(size_t d, size_t terms, const double *coefficient, size_t size,
                              const double *z, const double *change)
 {
@@ -216,7 +219,7 @@ idm_status idm_response_smooth(const check_context *q, const double *change, siz
   return IDM_OK;
 }
 
-/* Shifts by the changes at the points, or where these are few by what is smooth of them. */
+/* Shifts from the changes at the points or, if these are few, from their quadratic function. */
 static idm_status find_plain(const response *r, const double *change, double *shift,
                              idm_error *opt_error)
 {
@@ -237,20 +240,20 @@ static idm_status find_plain(const response *r, const double *change, double *sh
 
 /* --- a population --------------------------------------------------------------------------- */
 
-/* The function through the changes of one stratum. Coordinates are distances from its mean, in
+/* Quadratic function of the changes of one stratum. Coordinates are distances from its mean, in
  * `width` of its sds. */
 typedef struct quadratic {
   double width;
-  size_t terms; /* 1: the points do not tell */
+  size_t terms; /* 1: the points do not determine the function */
   double *coefficient;
-  double error; /* standard error of the change that one sd of a number makes */
+  double error; /* standard error of the change per sd of a number */
 } quadratic;
 
-/* Scratch of the functions. */
+/* Scratch of the quadratic functions. */
 typedef struct fit_scratch {
   double *z;      /* [point][dimension] */
   double *weight; /* [point] */
-  double *value;  /* [point]: changes, 0 where there is none */
+  double *value;  /* [point]: changes, 0 if not finite */
 } fit_scratch;
 
 static void scale(const response *r, size_t c, double width, const double *x, double *z)
@@ -262,7 +265,7 @@ static void scale(const response *r, size_t c, double width, const double *x, do
   }
 }
 
-/* Weights of the points at a width; returns how many points they are worth. */
+/* Compute Gaussian kernel weights of the points for a width; returns their effective number. */
 static double kernel_weights(const response *r, size_t change, size_t c, double width,
                              fit_scratch *f)
 {
@@ -278,7 +281,7 @@ static double kernel_weights(const response *r, size_t change, size_t c, double 
   return idm_effective_size(f->weight, r->points);
 }
 
-/* The weighted mean square of a coordinate of the points, the least of all. */
+/* The smallest weighted mean square over the coordinates of the points. */
 static double least_square(const response *r, const fit_scratch *f)
 {
   const size_t d = r->q->people->dimension;
@@ -294,7 +297,7 @@ static double least_square(const response *r, const fit_scratch *f)
   return least;
 }
 
-/* The standard error of a slope, by what the function leaves over. */
+/* Standard error of a slope, from the weighted residuals of the function. */
 static double error_of(const response *r, const quadratic *g, const fit_scratch *f,
                        double effective)
 {
@@ -310,7 +313,8 @@ static double error_of(const response *r, const quadratic *g, const fit_scratch 
   return freedom > 0 ? sqrt(square / sum / freedom / least_square(r, f)) / g->width : INFINITY;
 }
 
-/* The narrowest weights that leave four points per term, or half of all points. */
+/* Fit with the narrowest weights that leave four effective points per term, or half of all points.
+ */
 static void fit_function(const response *r, size_t change, size_t c, fit_scratch *f, quadratic *g)
 {
   enum { max_width = 64 };
@@ -329,7 +333,7 @@ static void fit_function(const response *r, size_t change, size_t c, fit_scratch
   g->error = g->terms > 1 ? error_of(r, g, f, effective) : INFINITY;
 }
 
-/* Add a stratum's change at every draw. */
+/* Add a stratum's predicted change at every draw. */
 static void add_function(const response *r, size_t c, const quadratic *g, double *y, double *total)
 {
   const size_t d = r->q->people->dimension;
@@ -357,7 +361,8 @@ static double correlation(const response *r, size_t quantity, size_t c, double s
   return fmin(most, 1);
 }
 
-/* Errors of the strata may be alike, since they have the same points: their sizes add up. */
+/* Errors of the strata may be correlated, since they use the same points: their absolute values are
+ * added. */
 static void add_uncertain(const response *r, size_t c, const quadratic *g, double *y,
                           double *number, double *uncertain)
 {

@@ -1,4 +1,4 @@
-/* Sensitivity of the answer to numbers that are held.
+/* Sensitivity of the answer to numbers that are held (docs/method/verdict.md, 5).
  *
  * Contents: depend · sensitivity */
 #include <math.h>
@@ -19,12 +19,12 @@
 
 /* === depend ================================================================================= */
 
-/* Sensitivity of the answer to the dynamics that were held: see the header.
+/* Sensitivity of the answer to held dynamics (environment.h).
  *
- * Contents: differences · storing · the verdict */
+ * Contents: differences · storage · the verdict */
 
-/* Draws that slopes are taken at; of a plain fit, whose slopes are smoothed, some for each term of
- * a quadratic function. */
+/* Number of draws at which slopes are computed; in a plain fit, whose slopes are smoothed, some per
+ * term of a quadratic function. */
 enum { min_draws = 10, max_draws = 40, draws_per_term = 5 };
 
 /* --- differences ---------------------------------------------------------------------------- */
@@ -33,23 +33,24 @@ enum { min_draws = 10, max_draws = 40, draws_per_term = 5 };
 typedef struct difference {
   const check_context *q;
   const environment_check *e;
-  size_t size;         /* draws */
-  size_t plans;        /* at most, over all directions */
-  size_t count;        /* directions */
+  size_t size;         /* number of draws */
+  size_t plans;        /* limit over all directions */
+  size_t count;        /* number of directions */
   const size_t *which; /* [count] */
   response response;
   idm_status *status; /* [direction] */
   idm_error *error;
 } difference;
 
-/* Models whose entries are free are those of the draw, whatever the environment is. */
+/* Whether entries of the models are free: they are then those of the draw, independent of the
+ * environment. */
 static bool models_are_free(const idm_theta *theta)
 {
   return theta->block[IDM_TRANSITION].role == IDM_DESCRIPTIVE ||
          theta->block[IDM_EMISSION].role == IDM_DESCRIPTIVE;
 }
 
-/* A problem whose dynamics are off by `shift`, with the agent's models. */
+/* Copy the problem with dynamics shifted by `shift`, and the agent's models with them. */
 static idm_status move_problem(const difference *d, size_t i, double shift, idm_problem **ret_fork,
                                idm_error *opt_error)
 {
@@ -74,7 +75,7 @@ static idm_status move_problem(const difference *d, size_t i, double shift, idm_
   return status;
 }
 
-/* Add the log-likelihood with direction j moved to its changes. */
+/* Add the log-likelihood with direction j shifted to its changes. */
 static idm_status add_shifted(const difference *d, size_t j, double shift, double weight,
                               idm_error *opt_error)
 {
@@ -91,8 +92,7 @@ static void differentiate_direction(void *context, size_t j)
   double low, high;
   idm_direction_limits(&d->e->directions, d->which[j], &low, &high);
   const double step = idm_environment_error(d->e, d->which[j]);
-  /* Within the plausible error, and wide enough to pass over the bends of an interpolated policy.
-   */
+  /* Within the standard error, and wide enough to average over kinks of an interpolated policy. */
   const double h = fmin(step, fmin(-low, high)) / 4;
   d->status[j] = add_shifted(d, j, h, 0.5 / h, &d->error[j]);
   if (d->status[j] == IDM_OK) d->status[j] = add_shifted(d, j, -h, -0.5 / h, &d->error[j]);
@@ -116,9 +116,9 @@ static idm_status differentiate_all(difference *d, idm_error *opt_error)
   return status;
 }
 
-/* --- storing -------------------------------------------------------------------------------- */
+/* --- storage --------------------------------------------------------------------------------- */
 
-/* Room for more sensitivities behind those that are there. */
+/* Make room for more sensitivities after the existing ones. */
 static idm_status allocate(idm_assessment *a, size_t more, idm_error *opt_error)
 {
   idm_sensitivity *all = idm_new(a->sensitivities + more, sizeof *all);
@@ -149,8 +149,8 @@ static idm_status store_directions(const difference *d, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether the numbers of a direction are held and used by the planner. A planner that uses dynamics
- * uses the start. */
+/* Whether the probabilities of a direction are held and read by the planner. A planner that reads
+ * dynamics reads the start. */
 static bool is_fixed(const idm_problem *problem, direction_part part)
 {
   const idm_planner *planner = idm_agent_planner(&problem->agent);
@@ -162,8 +162,8 @@ static bool is_fixed(const idm_problem *problem, direction_part part)
          problem->theta->block[id].role != IDM_DESCRIPTIVE;
 }
 
-/* Directions that the log informs, as many as there is work for; those of whole matrices come
- * first. */
+/* Choose directions on which the log has information, up to the limit of plans; those of whole
+ * matrices are first. */
 static void choose_directions(difference *d, size_t *which)
 {
   const size_t most = d->plans / (2 * d->size);
@@ -198,7 +198,7 @@ static idm_status measure_directions(difference *d, idm_error *opt_error)
   return status;
 }
 
-/* Draws, given how many other checks look at. */
+/* Number of draws, given that of other checks. */
 static size_t count_draws(const check_context *q, size_t others)
 {
   const size_t d = q->f->parameters->dimension;
@@ -207,7 +207,7 @@ static size_t count_draws(const check_context *q, size_t others)
   return others < most ? others : most;
 }
 
-/* Plans over all directions, at most: fewer where one is dear. */
+/* Largest number of plans over all directions: fewer for large lattices. */
 static size_t count_plans(size_t points)
 {
   return points > 10000 ? 120 : points > 2000 ? 200 : points > 400 ? 1200 : 2000;
@@ -240,7 +240,7 @@ static double idm_sensitivity_shift(const idm_assessment *a, size_t k, size_t qu
   return s->derivative[quantity] * s->step / a->diagnosis[quantity].sd;
 }
 
-/* The number of the dynamics that moves a quantity most; NULL: none. */
+/* The probability of the dynamics with the largest shift of a quantity; NULL: none. */
 static const idm_sensitivity *largest_shift(const check_context *q, size_t quantity, double *shift)
 {
   const idm_assessment *a = q->assessment;
@@ -256,7 +256,7 @@ static const idm_sensitivity *largest_shift(const check_context *q, size_t quant
   return most;
 }
 
-/* Put a sentence in place of another. A sentence lost to a failed allocation is not an error. */
+/* Replace a sentence. A sentence lost to a failed allocation is not an error. */
 static void replace(const idm_notes *notes, const char *from, const char *to)
 {
   for (size_t i = 0; i < notes->count; i++) {
@@ -268,8 +268,8 @@ static void replace(const idm_notes *notes, const char *from, const char *to)
   }
 }
 
-/* Add to the remark on what the data bound of a quantity. The sentence of identification itself is
- * the same whatever draws there are. */
+/* Add to the remark on the identification of a quantity. The sentence of the identification itself
+ * does not depend on draws. */
 static void qualify_sentence(const idm_assessment *a, size_t quantity)
 {
   for (size_t i = 0; i < a->parameters; i++) {
@@ -303,8 +303,8 @@ static void assess_quantity(const check_context *q, size_t quantity)
                             "the answer");
 }
 
-/* Record the row of the table of checks: a mean that moves by more than its threshold depends on
- * dynamics, which the remark on what the data bound of it then includes. */
+/* Record the row of the table of checks: a mean that shifts by more than the threshold depends on
+ * dynamics, which is added to the remark on its identification. */
 static void idm_dynamics_sensitivity_assess(const check_context *q)
 {
   const idm_assessment *a = q->assessment;
@@ -314,9 +314,9 @@ static void idm_dynamics_sensitivity_assess(const check_context *q)
 
 /* === sensitivity ============================================================================ */
 
-/* Do the numbers that were held matter? */
+/* Sensitivity to other held numbers, by gradients of the log-likelihood. */
 
-/* A number that was held: where it is in theta. */
+/* Position of a held number in theta. */
 typedef struct fixed_number {
   size_t block;
   size_t offset;
@@ -329,7 +329,8 @@ static bool is_free(const idm_block *block, size_t offset)
   return !block->coordinate || block->coordinate[offset] >= 0;
 }
 
-/* A held number in one variant, as it is varied: the inverse of a multiplier. */
+/* Value of a held number in one variant, on the scale on which it is varied: the inverse of a
+ * multiplier. */
 static double value_in(const check_context *q, const fixed_number *at, size_t variant)
 {
   const idm_block *block = &q->f->problem->theta->block[at->block];
@@ -337,7 +338,7 @@ static double value_in(const check_context *q, const fixed_number *at, size_t va
   return block->info->reciprocal ? 1 / value : value;
 }
 
-/* How large it is over the variants of the setting; 0 where it is 0 in all. */
+/* Mean absolute value over the variants of the setting; 0 if it is 0 in all. */
 static double size_of(const check_context *q, const fixed_number *at)
 {
   const size_t variants = q->f->problem->theta->block[at->block].variants;
@@ -346,15 +347,15 @@ static double size_of(const check_context *q, const fixed_number *at)
   return sum / (double)variants;
 }
 
-/* The utility of a terminal state, where nothing is done. */
+/* Whether a number is the utility of a terminal state, in which no action is taken. */
 static bool has_no_action(const check_context *q, size_t block, size_t i)
 {
   const idm_setting *setting = q->f->problem->setting;
   return block == IDM_UTILITY && setting->terminal_state[i % setting->states.count];
 }
 
-/* Numbers that are held, read and of a sensitive block: the problem's first, then the agent's. A
- * limit that is infinite cannot be moved. */
+/* List numbers that are held, read by the planner and in a sensitive block: the problem's first,
+ * then the agent's. Infinite limits are excluded. */
 static size_t list_fixed_numbers(const check_context *q, fixed_number *list)
 {
   const idm_theta *theta = q->f->problem->theta;
@@ -373,7 +374,7 @@ static size_t list_fixed_numbers(const check_context *q, fixed_number *list)
   return count;
 }
 
-/* What a number that is 0 is measured by: the range of all utilities, its inverse, or a unit. */
+/* Unit of a number that is 0: the range of all utilities, its inverse, or 1. */
 static double unit_of(const idm_problem *problem, size_t id)
 {
   const idm_block_info *info = problem->theta->block[id].info;
@@ -399,9 +400,9 @@ static void describe_fixed_number(const check_context *q, const fixed_number *at
   s->step = 0.01 * (size > 0 ? size : unit_of(problem, at->block));
 }
 
-/* d log-likelihood / d number. A number that differs between the variants of the setting is moved
- * in all of them, in each in proportion to its size there; a probability grows at the expense of
- * all others in proportion. */
+/* d log-likelihood / d number. A number that differs between the variants of the setting changes in
+ * all of them, in proportion to its size there; if a probability increases, all others decrease in
+ * proportion. */
 static double derivative_of(const check_context *q, const idm_theta *derivative,
                             const fixed_number *at)
 {
@@ -418,7 +419,7 @@ static double derivative_of(const check_context *q, const idm_theta *derivative,
   return sum / (1 - weight[at->offset]);
 }
 
-/* The slopes of the log-likelihood at each point. */
+/* Compute the slopes of the log-likelihood at each point. */
 static idm_status evaluate_derivatives(const response *r, const fixed_number *list,
                                        idm_error *opt_error)
 {
@@ -438,7 +439,7 @@ static idm_status evaluate_derivatives(const response *r, const fixed_number *li
   return status;
 }
 
-/* The slopes of one stratum at point k, which has been planned for. */
+/* Compute the slopes of one stratum at point k, after planning there. */
 static idm_status evaluate_stratum(const response *r, const fixed_number *list, size_t c, size_t k,
                                    idm_theta *derivative, idm_error *opt_error)
 {
@@ -455,7 +456,7 @@ static idm_status evaluate_stratum(const response *r, const fixed_number *list, 
   return status;
 }
 
-/* The same by stratum: one plan per point, and one gradient per stratum. */
+/* The same by stratum: one plan per point, and one gradient per stratum and point. */
 static idm_status evaluate_by_stratum(const response *r, const fixed_number *list,
                                       idm_error *opt_error)
 {
@@ -477,8 +478,7 @@ static idm_status evaluate_by_stratum(const response *r, const fixed_number *lis
   return status;
 }
 
-/* d posterior mean / d number is the covariance of the quantity with the slope.
- */
+/* Store d posterior mean / d number, the covariance of the quantity with the slope. */
 static idm_status sensitivity_store(const response *r, const fixed_number *list,
                                     idm_error *opt_error)
 {
@@ -497,7 +497,7 @@ static idm_status sensitivity_store(const response *r, const fixed_number *list,
   return IDM_OK;
 }
 
-/* Points to take slopes at. Those of a population take one gradient per stratum each. */
+/* Number of points for slopes. In a population each requires one gradient per stratum. */
 static size_t sample_of(const check_context *q)
 {
   enum { min_points = 20, max_points = 60, gradients = 6000 };
@@ -509,7 +509,7 @@ static size_t sample_of(const check_context *q)
   return size < own ? size : own;
 }
 
-/* Whether the log-likelihood has a derivative by held numbers. */
+/* Whether the log-likelihood has derivatives by held numbers. */
 static bool has_derivatives(const check_context *q)
 {
   const fit_context *f = q->f;
@@ -547,7 +547,8 @@ static void record(const check_context *q)
         idm_check_test(&a->checks, IDM_CHECK_SENSITIVITY, fabs(idm_sensitivity_shift(a, k, i)));
 }
 
-/* The numbers that move a quantity most, in descending order; returns how many. */
+/* Find the held numbers with the largest shifts of a quantity, in descending order; returns their
+ * number. */
 static size_t find_largest(const idm_assessment *a, size_t quantity, size_t *largest, size_t most)
 {
   size_t count = 0;
@@ -564,8 +565,8 @@ static size_t find_largest(const idm_assessment *a, size_t quantity, size_t *lar
   return count;
 }
 
-/* One line per quantity: what a change of each held number by its step would do, in posterior sds.
- */
+/* Add one remark per quantity: its shift for a change of each held number by its step, in posterior
+ * sds. */
 static void describe_quantity(const check_context *q, size_t quantity)
 {
   enum { max_listed = 10 };

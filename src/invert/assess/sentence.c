@@ -1,4 +1,4 @@
-/* What the data say of free numbers, in sentences to be quoted, and the verdict on it.
+/* Sentences on the identification of free numbers, and their part of the verdict.
  *
  * Contents: sentences · the verdict */
 #include "invert/assess/inquiry.h"
@@ -17,7 +17,7 @@ static bool is_open(const idm_identification *id, int side)
   return id->gap[side] <= idm_profile_drop;
 }
 
-/* Sides that the data leave open, as clauses. */
+/* Append clauses on the sides that the data do not bound. */
 static void open_clauses(const parameter *item, const idm_identification *id, char *text,
                          size_t size)
 {
@@ -45,7 +45,7 @@ static void open_clauses(const parameter *item, const idm_identification *id, ch
   }
 }
 
-/* "within [a, b] or [c, d]", "below only: it is above a", or as much of it as holds. */
+/* Print "within [a, b] or [c, d]", or "below only: it is above a". */
 static void region_clause(const idm_identification *id, char *text, size_t size)
 {
   if (id->regions == 1 && is_open(id, 0) != is_open(id, 1)) {
@@ -60,7 +60,7 @@ static void region_clause(const idm_identification *id, char *text, size_t size)
                                 id->region[i][0], id->region[i][1]);
 }
 
-/* What the interval means for the natural value of a number inferred by another. */
+/* The implied interval of the natural value, for a number inferred on another scale. */
 static void natural_clause(const check_context *q, const parameter *item,
                            const idm_identification *id, char *text, size_t size)
 {
@@ -100,8 +100,8 @@ void idm_identification_sentence(const check_context *q, const parameter *item,
 
 /* --- the verdict ---------------------------------------------------------------------------- */
 
-/* Nothing is known of what the data bound: a failure where a prior is improper. Returns the list
- * for the sentence. */
+/* Record that identification could not be checked: a failure if a prior is improper. Returns the
+ * list for the sentence. */
 static idm_notes *note_unidentified(const check_context *q, const char *why)
 {
   idm_assessment *a = q->assessment;
@@ -111,8 +111,8 @@ static idm_notes *note_unidentified(const check_context *q, const char *why)
   return &a->remarks;
 }
 
-/* A side on which neither the prior nor the data make the integral of the posterior finite. Returns
- * how many there are. */
+/* Add failures for the sides on which the posterior is improper: neither the prior nor the
+ * likelihood makes its integral finite. Returns their number. */
 static size_t assess_tails(const check_context *q, const idm_identification *id, const char *name)
 {
   idm_notes *failures = &q->assessment->failures;
@@ -125,7 +125,7 @@ static size_t assess_tails(const check_context *q, const idm_identification *id,
       idm_notes_add(failures,
                     "nothing bounds %s %s: the prior is improper and the log-likelihood stays "
                     "finite towards the limit, %.3g below its maximum, so that the posterior is "
-                    "improper too and its mean means nothing; give it a proper prior",
+                    "improper too and has no mean; give it a proper prior",
                     name, where, id->gap[side]);
     else if (unchecked)
       idm_notes_add(failures,
@@ -136,8 +136,9 @@ static size_t assess_tails(const check_context *q, const idm_identification *id,
   return open;
 }
 
-/* A side towards which the likelihood rises to the limit, without a prior that stops it: there is
- * no most probable point. That the posterior has no integral there does not concern a point. */
+/* Add failures for the sides on which the likelihood increases to the limit and no prior bounds the
+ * number: there is no most probable point. Whether the posterior is proper does not matter for a
+ * point. Returns their number. */
 static size_t assess_point(const check_context *q, const idm_identification *id, const char *name)
 {
   size_t open = 0;
@@ -157,8 +158,7 @@ void idm_assess_unnamed(const check_context *q)
 {
   const bool proper = idm_parameters_proper(q->f->parameters);
   idm_notes_add(note_unidentified(q, "most of the free numbers have no name"),
-                "unchecked: with %zu free numbers, most of them without a name, nothing is said "
-                "of what the data bound%s",
+                "unchecked: what the data bound, since most of the %zu free numbers have no name%s",
                 idm_posterior_dimension(q->posterior),
                 proper ? ""
                        : "; as a prior is improper, the posterior may be too: give it a proper "
@@ -170,9 +170,10 @@ void idm_assess_identification(const check_context *q)
   idm_assessment *a = q->assessment;
   char name[128];
   if (!a->identified)
-    idm_notes_add(note_unidentified(q, "no point was found that explains the data"),
-                  "unchecked: no point was found that explains the data, so that nothing is said "
-                  "of what they bound");
+    idm_notes_add(
+        note_unidentified(q, "no point was found at which the data have a positive probability"),
+        "unchecked: what the data bound, since no point was found at which they have a positive "
+        "probability");
   size_t open = 0;
   for (size_t i = 0; i < a->parameters; i++) {
     const idm_identification *id = &a->parameter[i];
@@ -198,15 +199,15 @@ idm_status idm_check_prior_conflict(const check_context *q, idm_error *opt_error
     conflicts++;
     idm_quantity_label(q->posterior->quantity.name[id->quantity], name, sizeof name);
     idm_notes_add(&a->remarks,
-                  "prior and data disagree about %s: the %s %.3g lies outside what the data bound, "
-                  "where the prior holds it; look at the prior",
+                  "prior and data disagree about %s: the %s %.3g is outside the interval that the "
+                  "data bound, because of the prior; examine the prior",
                   name, point ? "most probable value" : "posterior median", middle);
   }
   if (a->parameters) idm_check_test(&a->checks, IDM_CHECK_PRIOR_CONFLICT, (double)conflicts);
   return IDM_OK;
 }
 
-/* The numbers at the maximum of the likelihood, as they are reported. */
+/* Print the numbers at the maximum of the likelihood, as reported. */
 static void describe_maximum(const check_context *q, char *buffer, size_t size)
 {
   const idm_assessment *a = q->assessment;
@@ -222,9 +223,9 @@ static void describe_maximum(const check_context *q, char *buffer, size_t size)
   }
 }
 
-/* Whether a point of one number is within a fifth of an sd of the maximum of the likelihood, by the
- * interval of the data around that. Of several numbers, which may lie along a ridge, intervals do
- * not show it. */
+/* Whether a point of one number is within a fifth of an sd of the maximum of the likelihood, with
+ * the sd from the profile interval around it. With several numbers, which may be on a ridge,
+ * intervals do not determine this. */
 static bool is_near_maximum(const check_context *q)
 {
   static const double share = 0.2, sds = 2 * 1.96;
@@ -249,8 +250,8 @@ void idm_assess_maximum(const check_context *q, const double *y, double log_like
   idm_checks *checks = &q->assessment->checks;
   const bool higher =
       log_posterior_there > log_posterior_here + idm_check_threshold(IDM_CHECK_HIGHEST_POINT);
-  /* Of a smooth likelihood the threshold is a distance: one that jumps has heights beyond it right
-   * next to a point. */
+  /* For a smooth likelihood the threshold corresponds to a distance; a discontinuous one can exceed
+   * it next to a point. */
   const bool near = higher && is_near_maximum(q);
   idm_check_record(checks, IDM_CHECK_HIGHEST_POINT,
                    near     ? IDM_CHECK_REMARK
@@ -269,6 +270,6 @@ void idm_assess_maximum(const check_context *q, const double *y, double log_like
   else
     idm_notes_add(&q->assessment->failures,
                   "this is not the most probable point: the log posterior is higher by %.3g at %s; "
-                  "start there (--set), or from more places (--chains)",
+                  "start there (--set), or from more points (--chains)",
                   log_posterior_there - log_posterior_here, where);
 }

@@ -1,4 +1,4 @@
-/* Signals that choices may depend on: clocks, and rows before.
+/* Covariates of the score tests of extensions: clocks, and signals and traces of earlier rows.
  *
  * Contents: clock · past */
 #include <math.h>
@@ -9,10 +9,10 @@
 
 /* === clock ================================================================================== */
 
-/* Clocks: what a free number may drift over. See the header. */
+/* Clocks: time variables over which a free number may drift (extension.h). */
 
-/* Clocks whose squared correlation over the decisions is larger than this coincide. Rows in the
- * order of n trajectories of one length have 1 - 1 / n^2 with their trajectories. */
+/* Clocks with a squared correlation above this over the decisions count as equal. The rows in the
+ * order of n trajectories of equal length have 1 - 1 / n^2 with the index of the trajectory. */
 static const double max_correlation = 0.9;
 
 void idm_drift_times_close(drift_times *c)
@@ -37,7 +37,7 @@ static double drift_time(const decision_point *q, drift_kind kind)
   }
 }
 
-/* Bring time[question] into the range from -1/2 to 1/2; false where it is the same for all. */
+/* Rescale time[decision_point] to the range from -1/2 to 1/2; returns false if it is constant. */
 static bool rescale_time(const decision_residuals *r, double *time)
 {
   double least = INFINITY, most = -INFINITY;
@@ -51,15 +51,15 @@ static bool rescale_time(const decision_residuals *r, double *time)
   return true;
 }
 
-/* time[question]; false where it is the same for all. */
+/* Compute time[decision_point] of a linear clock; returns false if it is constant. */
 static bool set_drift_time(const decision_residuals *r, drift_kind kind, double *time)
 {
   for (size_t i = 0; i < r->decision_points; i++) time[i] = drift_time(&r->decision_point[i], kind);
   return rescale_time(r, time);
 }
 
-/* time[question] of the square of a clock; false where it follows from the clock, which then has
- * two values. */
+/* Compute time[decision_point] of the square of a clock, less its regression on the clock; returns
+ * false if it is collinear with the clock, which then has two values. */
 static bool set_drift_square(const decision_residuals *r, const double *drift, double *time)
 {
   double n = 0, mean = 0, mean_square = 0, xx = 0, xy = 0, yy = 0;
@@ -81,7 +81,8 @@ static bool set_drift_square(const decision_residuals *r, const double *drift, d
   return yy - xy * xy / xx > 1e-6 * n && rescale_time(r, time);
 }
 
-/* Whether two functions x[question], y[question] have a squared correlation above .9. */
+/* Whether two functions x[decision_point], y[decision_point] have a squared correlation above
+ * max_correlation. */
 static bool idm_covariates_coincide(const decision_residuals *r, const double *x, const double *y)
 {
   double n = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
@@ -99,7 +100,7 @@ static bool idm_covariates_coincide(const decision_residuals *r, const double *x
   return xy * xy > max_correlation * xx * yy;
 }
 
-/* Keep the clock that was read last, unless it coincides with one before it. */
+/* Keep the last computed clock, unless it is nearly collinear with an earlier one. */
 static void add_drift_time(drift_times *c, const decision_residuals *r, drift_kind kind, bool moves)
 {
   for (size_t i = 0; i < c->count && moves; i++)
@@ -171,9 +172,9 @@ const char *idm_drift_cure(drift_kind kind, bool people)
 
 /* === past =================================================================================== */
 
-/* What choices may carry over from the rows before: see the header.
+/* Effects of earlier rows on choices (extension.h).
  *
- * Contents: signals · traces · words */
+ * Contents: signals · traces · names */
 
 void idm_carryover_close(carryover *p)
 {
@@ -183,8 +184,8 @@ void idm_carryover_close(carryover *p)
 
 /* --- signals -------------------------------------------------------------------------------- */
 
-/* The row before a question, in the tree of its stratum; NULL where the trajectory has none, or
- * nothing was done there. */
+/* The row before a decision point, in the tree of its stratum; NULL if the trajectory has none, or
+ * its action is missing. */
 static const idm_prefix_node *row_before(const decision_residuals *r, const decision_point *q)
 {
   const stratum *of = &r->strata->one[q->stratum];
@@ -199,13 +200,13 @@ static const idm_prefix_node *row_above(const idm_prefix_tree *tree, const idm_p
   return acts ? above : NULL;
 }
 
-/* The reward of such a row; NAN where there is none. */
+/* The reward of such a row; NAN if there is none. */
 static double reward_of(const idm_prefix_tree *tree, const idm_prefix_node *row)
 {
   return row && tree->reward ? tree->reward[row - tree->node] : NAN;
 }
 
-/* What separates gains from the other rewards; false where all are the same. */
+/* Find the threshold between gains and other rewards; returns false if all rewards are equal. */
 static bool find_gain(const decision_residuals *r, double *ret_gain)
 {
   double least = INFINITY, most = -INFINITY, sum = 0, count = 0;
@@ -222,7 +223,7 @@ static bool find_gain(const decision_residuals *r, double *ret_gain)
   return most > least;
 }
 
-/* 1 or -1, or 0 where there is no such row or nothing was recorded. */
+/* Contrast of a row: 1 or -1, or 0 if there is no such row or the value was not recorded. */
 static double contrast(const carryover *p, const carryover_signal *s, const idm_prefix_tree *tree,
                        const idm_prefix_node *row)
 {
@@ -232,7 +233,8 @@ static double contrast(const carryover *p, const carryover_signal *s, const idm_
   return (is_reward ? reward > p->gain : row->observation == s->observation) ? 1 : -1;
 }
 
-/* The contrasts of a signal; false where they do not vary, or coincide with a signal before. */
+/* Compute the contrasts of a signal; returns false if they do not vary, or are nearly collinear
+ * with an earlier signal. */
 static bool read_signal(const carryover *p, const carryover_signal *s)
 {
   bool up = false, down = false;
@@ -257,8 +259,8 @@ static idm_status add_signal(carryover *p, int32_t observation, idm_error *opt_e
   return IDM_OK;
 }
 
-/* Observations that have a signal of their own. Each is tested with every free number, so that few
- * of both are. */
+/* Number of observations with a signal of their own; 0 if pairs of observations and free numbers
+ * are too many to test. */
 static size_t contrast_count(const decision_residuals *r)
 {
   enum { max_pairs = 64 };
@@ -291,11 +293,13 @@ bool idm_carryover_has(const carryover *p, carryover_trace trace, size_t signal)
   return trace == TRACE_CREDIT ? signal < p->count : is_reward_signal(p, signal);
 }
 
-/* Rows that are traced, of which the next would weigh .01, and what of its weight a row has. */
+/* Number of traced rows (the next would have a weight of .01), and the decay of the weight per row.
+ */
 enum { trace_length = 12 };
 static const double trace_decay = 0.7;
 
-/* Along the history, over trajectories where the behaviour remembers them. */
+/* Trace of actions along the history, which covers earlier trajectories if the behaviour remembers
+ * them. */
 static void trace_habit(const idm_prefix_tree *tree, const idm_prefix_node *node, double *score)
 {
   double weight = 1;
@@ -310,7 +314,7 @@ static void trace_habit(const idm_prefix_tree *tree, const idm_prefix_node *node
   }
 }
 
-/* Within the trajectory. */
+/* Trace of actions by the signal of the row after each, within the trajectory. */
 static void trace_credit(const carryover *p, const carryover_signal *s, const idm_prefix_tree *tree,
                          const idm_prefix_node *row, double *score)
 {
@@ -323,7 +327,7 @@ static void trace_credit(const carryover *p, const carryover_signal *s, const id
   }
 }
 
-/* g of one question: score[action]. */
+/* Compute g of one decision point: score[action]. */
 static void trace_one(const carryover *p, carryover_trace trace, const carryover_signal *s,
                       const decision_point *q, double *score)
 {
@@ -352,7 +356,7 @@ void idm_carryover_trace(const carryover *p, carryover_trace trace, size_t signa
     trace_one(p, trace, &p->signal[signal], &r->decision_point[i], score + i * r->actions);
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static const char *observation_name(const carryover *p, size_t signal)
 {

@@ -1,6 +1,6 @@
-/* Audits: cells opened, drawn and judged.
+/* Runs an audit: opens cells, samples the posterior, assesses the model and gives verdicts.
  *
- * Contents: the answer · cells · the whole */
+ * Contents: memory and names · cells · run */
 #include "idm/audit.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "invert/joint/joint.h"
 #include "invert/posterior.h"
 
-/* By which grids may move a posterior mean, in its sds. */
+/* Largest accepted shift of a posterior mean by grid error, in posterior sds. */
 static const double max_grid_error = 0.1;
 
 const char *const idm_audit_pool_words[] = {"partial", "none", "holm", NULL};
@@ -65,11 +65,11 @@ void idm_audit_settings_default(idm_audit_settings *settings)
   *settings = (idm_audit_settings){0};
   idm_fit_settings_default(&settings->fit);
   settings->fit.keep = IDM_KEEP_NOTHING;
-  settings->fit.warmup = 200; /* proposals come from modes: there is little to adapt */
+  settings->fit.warmup = 200; /* proposals are centred at modes, so little adaptation is needed */
   settings->cuts = 1;
 }
 
-/* --- the answer ----------------------------------------------------------------------------- */
+/* --- memory and names ------------------------------------------------------------------------ */
 
 static void destroy_numbers(idm_audit_quantity *number, size_t count)
 {
@@ -139,7 +139,8 @@ static bool is_member(const idm_groups *g, size_t group, size_t trajectory)
   return g->member[group * g->trajectories + trajectory];
 }
 
-/* Whether a trajectory counts for a side: a group; all, who have one; the rest of a group. */
+/* Whether a trajectory belongs to a side: a group; `all`, which excludes trajectories without a
+ * group; or the rest of a group. */
 static bool is_in_side(const idm_groups *g, size_t side, size_t trajectory)
 {
   const size_t n = g->name.count;
@@ -179,7 +180,7 @@ static idm_status name_coordinates(const idm_parameters *p, idm_labels *coordina
   return status;
 }
 
-/* What a side is called, in a new text. */
+/* Name of a side, as a new string; NULL: out of memory. */
 static char *name_side(const idm_groups *g, size_t side)
 {
   const size_t n = g->name.count;
@@ -191,7 +192,7 @@ static char *name_side(const idm_groups *g, size_t side)
   return name;
 }
 
-/* Names, sizes and room for draws. */
+/* Set names and sizes, and allocate draws. */
 static idm_status fill_names(const idm_data *data, const idm_groups *g,
                              const audit_estimands *estimands, idm_audit *a, idm_error *opt_error)
 {
@@ -272,28 +273,29 @@ static idm_status set_priors(const idm_problem *problem, audit_model *m, idm_err
   return status;
 }
 
-/* Whose dynamics cells are seen in, one draw of them after another. */
+/* Source of the dynamics of cells, one draw after another. */
 typedef struct dynamics_source {
   const idm_problem *problem;
-  const idm_cut_draws *opt_cut; /* the same for all cells; NULL: the problem's own, or */
-  bool by_group;                /* those learnt from each cell's log */
+  const idm_cut_draws *opt_cut; /* dynamics shared by all cells; NULL: those of the problem, or */
+  bool by_group;                /* dynamics learnt from the log of each cell */
   size_t count;
-  const audit_joint *opt_joint; /* drawn together with the decisions, in place of the above */
+  const audit_joint
+      *opt_joint; /* dynamics sampled jointly with the free numbers, instead of the above */
 } dynamics_source;
 
-/* Cells opened side by side. */
+/* Cells that are opened in parallel. */
 typedef struct cell_job {
   audit_model *model;
   const dynamics_source *dynamics_source;
   size_t dynamics_index;
-  bool refine; /* cells are open, and get a finer grid */
+  bool refine; /* cells are open; build finer grids */
   const audit_watch *watch;
   atomic_bool stop;
   idm_status *status; /* [cell] */
   idm_error *error;
 } cell_job;
 
-/* Dynamics learnt from the cell's own log, or from the journal. */
+/* Learn the dynamics of a cell from its log, or read them from the journal. */
 static idm_status learn_cell(const cell_job *o, size_t cell, idm_error *opt_error)
 {
   audit_cell *c = &o->model->cell[cell];
@@ -311,7 +313,7 @@ static idm_status learn_cell(const cell_job *o, size_t cell, idm_error *opt_erro
   return idm_journal_put(journal, step, &record, opt_error);
 }
 
-/* The dynamics of this way, in a problem of the cell's own. */
+/* Put the current draw of the dynamics into the cell's own problem. */
 static idm_status move_cell(const cell_job *o, size_t cell, idm_error *opt_error)
 {
   audit_cell *c = &o->model->cell[cell];
@@ -327,7 +329,7 @@ static idm_status move_cell(const cell_job *o, size_t cell, idm_error *opt_error
   return idm_cut_apply(w->by_group ? &own : w->opt_cut, o->dynamics_index, c->modified, opt_error);
 }
 
-/* Open a cell, or refine its grid, unless the journal has the result. */
+/* Open a cell or refine its grid, or read the result from the journal. */
 static idm_status open_or_refine_cell(cell_job *o, size_t cell, idm_error *error)
 {
   const audit_model *m = o->model;
@@ -362,7 +364,8 @@ static void poll_stop(void *context)
   if (idm_audit_report_progress(o->watch, 0, 0, NULL)) atomic_store(&o->stop, true);
 }
 
-/* All cells: opened in the dynamics of a way or, without ways, with a finer grid. */
+/* Open all cells in draw `dynamics_index` of the dynamics; if opt_source is NULL, refine the grids
+ * of open cells. */
 static idm_status open_cells(audit_model *m, const dynamics_source *opt_source,
                              size_t dynamics_index, const audit_watch *watch, idm_error *opt_error)
 {
@@ -386,9 +389,9 @@ static idm_status open_cells(audit_model *m, const dynamics_source *opt_source,
   return status;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- run ------------------------------------------------------------------------------------- */
 
-/* Streams go by everything that is asked for. */
+/* Key of the random streams: a checksum of everything that the result depends on. */
 static uint64_t key_of(const idm_problem *problem, const idm_data *data, const idm_groups *g,
                        const idm_audit_settings *settings)
 {
@@ -406,21 +409,23 @@ static idm_status check(const idm_data *data, const idm_groups *g,
                         const idm_audit_settings *settings, idm_error *opt_error)
 {
   if (!idm_pool_name(settings->pool) || !idm_audit_dynamics_name(settings->dynamics))
-    return idm_fail(opt_error, IDM_USAGE, "there is no such way of pooling");
+    return idm_fail(opt_error, IDM_USAGE, "the kind of pooling or of dynamics is unknown");
   if (settings->dynamics == IDM_AUDIT_BY_GROUP && !settings->cuts)
-    return idm_fail(opt_error, IDM_USAGE, "no draw of the dynamics of groups is asked for");
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the number of draws of the groups' dynamics is 0; expected at least 1");
   if (settings->people && settings->pool == IDM_POOL_PARTIAL &&
       settings->dynamics == IDM_AUDIT_BY_GROUP)
     return idm_fail(opt_error, IDM_USAGE,
-                    "agents of groups that are pooled are seen in one set of dynamics; expected "
+                    "agents of pooled groups share one set of dynamics; expected "
                     "--pool none or holm with --people --dynamics group");
   if (g->trajectories != data->trajectories || !g->name.count)
-    return idm_fail(opt_error, IDM_USAGE, "the groups are of another log");
+    return idm_fail(opt_error, IDM_USAGE, "the groups were made from another log");
   return idm_keys_check(idm_fit_keys(), &settings->fit, opt_error);
 }
 
-/* By grids, where what they miss is little; else by finer ones; else every draw is looked at
- * exactly, as those of agents always are. */
+/* Sample with the grids as likelihoods if their error is small; otherwise with finer grids;
+ * otherwise accept every draw by its exact likelihood. Nested agents always use exact likelihoods.
+ */
 static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch,
                        audit_draws *draws, idm_error *opt_error)
 {
@@ -439,15 +444,16 @@ static idm_status draw(audit_model *m, uint64_t stream, const audit_watch *watch
   return idm_audit_sample(m, 1, stream, watch, draws, opt_error);
 }
 
-/* Whether the model is looked at in a draw of the dynamics where it does not fit in their mean: in
- * some of them, evenly spread. */
+/* Whether the model is reassessed in this draw of the dynamics: evenly spaced draws, at most
+ * IDM_AUDIT_ASSESSED_DRAWS. */
 static bool is_assessed_draw(const dynamics_source *w, size_t dynamics_index)
 {
   const size_t every = (w->count + IDM_AUDIT_ASSESSED_DRAWS - 1) / IDM_AUDIT_ASSESSED_DRAWS;
   return w->count > 1 && dynamics_index % every == 0;
 }
 
-/* One draw of the dynamics or, where there is one way only, all. */
+/* Run one draw of the dynamics. With a single draw, the model is also assessed. scales: NULL if
+ * draws are not collected. */
 static idm_status run_dynamics_draw(audit_estimands *estimands, const dynamics_source *w,
                                     size_t dynamics_index, const audit_watch *watch,
                                     idm_audit *audit, prior_scale_means *scales,
@@ -472,8 +478,8 @@ static idm_status run_dynamics_draw(audit_estimands *estimands, const dynamics_s
   return status;
 }
 
-/* Dynamics and decisions drawn together. How the model fits, and what a group's own decisions tell,
- * is looked at in the mean of the dynamics. */
+/* Sample dynamics and free numbers jointly. The fit of the model, and the information in a group's
+ * own decisions, are assessed at the mean of the dynamics. */
 static idm_status run_joint(audit_estimands *estimands, const audit_joint *joint,
                             const audit_watch *watch, idm_audit *audit, prior_scale_means *scales,
                             idm_error *opt_error)
@@ -506,8 +512,9 @@ static idm_status run_joint(audit_estimands *estimands, const audit_joint *joint
   return status;
 }
 
-/* How the model fits over several ways: in the mean of the draws of the dynamics, or the mode of a
- * cell's own. Where it does not, run_dynamics_draw looks at some of the draws. */
+/* Assess the model over several draws of the dynamics: at their mean or, for dynamics learnt by
+ * group, at their point estimate. If it does not fit, run_dynamics_draw reassesses it in some of
+ * the draws. */
 static idm_status assess_at_mean(audit_estimands *estimands, const dynamics_source *w,
                                  const audit_watch *watch, idm_audit *audit, idm_error *opt_error)
 {
@@ -526,7 +533,7 @@ static idm_status assess_at_mean(audit_estimands *estimands, const dynamics_sour
   return status;
 }
 
-/* In the dynamics of all, or in others. */
+/* Run the whole audit with one source of dynamics. */
 static idm_status run_once(const idm_problem *problem, const idm_data *data,
                            const idm_groups *groups, const idm_audit_settings *settings,
                            const dynamics_source *w, const audit_watch *watch,
@@ -563,7 +570,7 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
     own.dynamics_index += k + pools_draws;
     status = run_dynamics_draw(&estimands, w, k, &own, *ret_audit, scales, opt_error);
   }
-  /* Cells of a joint audit are left in the mean of the dynamics. */
+  /* After a joint audit, cells hold the mean of the dynamics. */
   if (status == IDM_OK && w->opt_joint)
     status = idm_audit_environment_test(estimands.model.cell[0].problem, data, true, *ret_audit,
                                         opt_error);
@@ -577,8 +584,8 @@ static idm_status run_once(const idm_problem *problem, const idm_data *data,
   return status;
 }
 
-/* Whether two answers to one question contradict each other: another sign, one that differs from 0
- * and one that does not, or neither mean within the other's interval. */
+/* Whether two estimates of one quantity contradict each other: their means differ in sign, only one
+ * is significant, or each mean is outside the other's interval. */
 static bool contradicts(const idm_audit_quantity *a, const idm_audit_quantity *b)
 {
   const double x = a->diagnosis.mean;
@@ -587,7 +594,8 @@ static bool contradicts(const idm_audit_quantity *a, const idm_audit_quantity *b
   return x * y < 0 || a->significant != b->significant || apart;
 }
 
-/* How the choice of dynamics moves the answer: `pooled` gives its contrasts away. */
+/* Record how the choice of dynamics changes the estimates. The contrasts of `pooled` are moved to
+ * `a`. */
 static void compare_dynamics(idm_audit *a, idm_audit *pooled)
 {
   const size_t d = a->coordinate.count;
@@ -608,8 +616,8 @@ static void compare_dynamics(idm_audit *a, idm_audit *pooled)
   }
 }
 
-/* Whether cells divide the log, so that dynamics which they share can be drawn with them: groups
- * that are not pooled share their trajectories with `all`. */
+/* Whether the cells partition the log, so that shared dynamics can be sampled jointly. Groups that
+ * are not pooled share their trajectories with `all`. */
 static bool can_draw_jointly(const idm_audit_settings *settings)
 {
   return settings->pool == IDM_POOL_PARTIAL && !settings->people &&

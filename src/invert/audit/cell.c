@@ -1,4 +1,5 @@
-/* Cells: people who share one vector of free numbers, and what their log says of it, about. */
+/* Cells of an audit: the mode, a quadratic approximation of the log-likelihood, its grid, and
+ * starting points. */
 #include <math.h>
 
 #include "base/dense.h"
@@ -44,9 +45,9 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
     const bool is_unbounded = isinf(item->lower) && isinf(item->upper);
     if (!idm_parameter_is_scalar(item) || item->prior->kind != IDM_PRIOR_NORMAL || !is_unbounded)
       return idm_fail(opt_error, IDM_INPUT,
-                      "an audit compares groups in coordinates that are unbounded and have a "
-                      "normal prior, and the free block '%s' (prior %s) is none; give it one, as "
-                      "in free: {%s: {prior: {normal: [0, 1]}}}, or hold it",
+                      "an audit requires unbounded coordinates with a normal prior, and the free "
+                      "block '%s' (prior %s) does not have them; set a normal prior, as "
+                      "in free: {%s: {prior: {normal: [0, 1]}}}, or hold the block",
                       name, idm_prior_name(item->prior->kind), name);
     mean[item->first] = item->prior->argument[0];
     sd[item->first] = item->prior->argument[1];
@@ -54,7 +55,8 @@ idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, doub
   return IDM_OK;
 }
 
-/* The precision of a posterior less that of the prior; what rounding leaves below 0 is nothing. */
+/* Add to `precision` the precision of a posterior less that of the prior. Negative eigenvalues,
+ * which are rounding errors, are set to 0. */
 static idm_status subtract_prior(size_t d, const double *covariance, const double *sd,
                                  double *precision, idm_error *opt_error)
 {
@@ -77,8 +79,8 @@ static idm_status subtract_prior(size_t d, const double *covariance, const doubl
   return IDM_OK;
 }
 
-/* log L about the mode m of the posterior: its precision, and the slope (m - M)/s^2 that balances
- * the prior. */
+/* Approximate log L at the mode m of the posterior: its precision, and the gradient (m - M)/s^2,
+ * which balances that of the prior. */
 static idm_status approximate(audit_cell *cell, const chain_start *s, const double *mean,
                               const double *sd, idm_error *opt_error)
 {
@@ -92,7 +94,8 @@ static idm_status approximate(audit_cell *cell, const chain_start *s, const doub
   return status;
 }
 
-/* What the log tells, tails and all, where there is a grid to see it by. */
+/* Compute `information` from the moments of the grid, which include the tails; without a grid, copy
+ * the precision at the mode. */
 static idm_status find_information(audit_cell *cell, const double *mean, const double *sd,
                                    idm_error *opt_error)
 {
@@ -107,7 +110,7 @@ static idm_status find_information(audit_cell *cell, const double *mean, const d
   return IDM_OK;
 }
 
-/* Take a place of the log where it is likelier than wherever it was before. */
+/* Evaluate the log-likelihood at x, and keep x as the distant point if it is the largest so far. */
 static idm_status try_point(audit_cell *cell, const double *x, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
@@ -120,8 +123,9 @@ static idm_status try_point(audit_cell *cell, const double *x, idm_error *opt_er
   return IDM_OK;
 }
 
-/* Whether the decisions are likelier far from the prior, where neither climbs from its draws nor
- * the grid go: at the problem's own numbers, and along each axis at 1, 2, 4, ... of its sds. */
+/* Search for a likelihood maximum far from the prior mean, outside the reach of the mode search and
+ * of the grid: evaluate the problem's own numbers, and points on each axis at 1, 2, 4, ... prior
+ * sds. */
 static idm_status search_distant(audit_cell *cell, const double *mean, const double *sd,
                                  idm_error *opt_error)
 {
@@ -143,7 +147,7 @@ static idm_status search_distant(audit_cell *cell, const double *mean, const dou
   return status;
 }
 
-/* A cell's log-likelihood in sds of its prior about the likeliest place. */
+/* Log-likelihood of a cell as a function of z = (x - distant point) / prior sd. */
 typedef struct distant_target {
   audit_cell *cell;
   const double *sd; /* [dimension] */
@@ -162,7 +166,7 @@ static idm_status evaluate(void *context, const double *z, double *log_density,
   return status;
 }
 
-/* From there to about the maximum of the likelihood. */
+/* Maximise the log-likelihood from the distant point, to a loose tolerance. */
 static idm_status maximise_distant(audit_cell *cell, const double *sd, idm_error *opt_error)
 {
   static const double tolerance = 0.01;
@@ -181,8 +185,8 @@ static idm_status maximise_distant(audit_cell *cell, const double *sd, idm_error
   return status;
 }
 
-/* Every chain plans around the one mode and starts at a place of its own; without grids, which see
- * other modes, around a mode of its own. */
+/* All chains use plans around the same mode and start at different points. Without grids, which
+ * detect other modes, each chain finds its own mode. */
 static idm_status place_chains(audit_cell *cell, const chain_start *found, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
@@ -200,7 +204,7 @@ static idm_status place_chains(audit_cell *cell, const chain_start *found, idm_e
   return status;
 }
 
-/* Room for what is found of a cell whose fit is open. */
+/* Allocate the results of an open fit. */
 static idm_status make_room(audit_cell *cell, size_t chains, idm_error *opt_error)
 {
   const size_t d = cell->f.parameters->dimension;
@@ -215,7 +219,7 @@ static idm_status make_room(audit_cell *cell, size_t chains, idm_error *opt_erro
              : idm_fail_memory(opt_error);
 }
 
-/* A fit, and room for what is found. */
+/* Open the fit of a cell, and allocate its results. */
 static idm_status open_fit(audit_cell *cell, const idm_fit_settings *settings, idm_error *opt_error)
 {
   idm_status status = idm_fit_open(&cell->f, idm_inverse_find("bayes"), cell->problem, cell->data,
@@ -242,7 +246,7 @@ idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *setting
   return status == IDM_OK ? maximise_distant(cell, sd, opt_error) : status;
 }
 
-/* The mode: before plans are anchored there. */
+/* The mode is stored first, because plans are anchored there. */
 static void pass_mode(audit_cell *cell, idm_record *r)
 {
   const size_t d = cell->f.parameters->dimension;
@@ -269,7 +273,7 @@ static void pass_numbers(audit_cell *cell, size_t chains, idm_record *r)
 
 void idm_audit_cell_write(const audit_cell *cell, size_t chains, idm_record *record)
 {
-  audit_cell copy = *cell; /* what is passed is only read */
+  audit_cell copy = *cell; /* the copy is only read */
   pass_mode(&copy, record);
   pass_numbers(&copy, chains, record);
   if (cell->grid) idm_grid_write(cell->grid, record);

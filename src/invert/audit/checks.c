@@ -1,6 +1,7 @@
-/* Checks of an audit.
+/* Checks of an audit: additivity of effects, heterogeneity of groups, prior conflicts, and agents
+ * within cohorts.
  *
- * Contents: additive · differ · pull · ward */
+ * Contents: additivity · heterogeneity · prior conflict · cohorts */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,32 +17,34 @@
 #include "invert/check.h"
 #include "invert/people/people.h"
 
-/* === additive =============================================================================== */
+/* === additivity ============================================================================= */
 
-/* Whether the effects of overlapping predicates add up: see the header.
+/* Efficient score test of products of predicates, confirmed by the gain in log-likelihood
+ * (lines.h).
  *
- * Contents: derivatives · the score of a product · its gain · the verdict */
+ * Contents: derivatives · score test of a product · gain in log-likelihood · verdict */
 
 typedef struct additive {
   const audit_estimands *estimands;
   size_t nuisances;  /* (effects + 1) times coordinates: mu, then e */
   double *centre;    /* [cell][coordinate] */
   double *sd;        /* [cell][coordinate] */
-  double *score;     /* [cell][coordinate]: derivatives of the log-likelihood there, */
-  double *precision; /* [cell][coordinate][coordinate]: and minus the second ones */
-  double *factor;    /* [nuisance][nuisance]: Cholesky factor of the information on nuisances */
+  double *score;     /* [cell][coordinate]: gradient of the log-likelihood at the centre */
+  double *precision; /* [cell][coordinate][coordinate]: negative Hessian there */
+  double *factor;    /* [nuisance][nuisance]: Cholesky factor of the information of the nuisance
+                        parameters */
   double *nuisance_score;    /* [nuisance]: their score */
-  double *cross_information; /* [nuisance]: their information shared with delta */
-  double *nuisance_response; /* [nuisance]: how they follow delta */
-  double *x;                 /* [2 coordinates] */
+  double *cross_information; /* [nuisance]: cross-information with delta */
+  double *nuisance_response; /* [nuisance]: inverse nuisance information times cross_information */
+  double *x;                 /* [2][coordinate]: scratch, a point and a gradient */
   double *storage;
 } additive;
 
-/* A product of two predicates in one coordinate. */
+/* Product of two predicates in one coordinate. */
 typedef struct pair {
   size_t first, second;
   size_t coordinate;
-  double delta; /* where the score leads to */
+  double delta; /* one-step estimate by the score */
   double p;
 } pair;
 
@@ -70,7 +73,7 @@ static idm_status open_additive(additive *t, const audit_estimands *estimands, i
   return IDM_OK;
 }
 
-/* Z of a cell, with the level before it. */
+/* Entry of Z for a cell, with an intercept as column 0. */
 static double design_entry(const audit_model *m, size_t cell, size_t k)
 {
   return k ? m->share[cell * m->effects + k - 1] : 1;
@@ -90,8 +93,8 @@ static idm_status evaluate(const additive *t, size_t cell, const double *x, doub
                                      opt_gradient, opt_error);
 }
 
-/* Score and precision of a cell at its centre, by differences of gradients over a third of an sd.
- */
+/* Score and precision of a cell at its centre, by central differences of gradients with a step of a
+ * third of an sd. */
 static idm_status differentiate(const additive *t, size_t cell, idm_error *opt_error)
 {
   const size_t d = t->estimands->model.dimension;
@@ -130,9 +133,10 @@ static idm_status differentiate_cells(const additive *t, const audit_draws *draw
   return status;
 }
 
-/* --- the score of a product ----------------------------------------------------------------- */
+/* --- score test of a product ----------------------------------------------------------------- */
 
-/* Score and information of the nuisances; false where they are not determined. */
+/* Sum the score and the information of the nuisance parameters, and factorise the information.
+ * Returns false if it is singular. */
 static bool sum_information(const additive *t)
 {
   static const double ridge = 1e-9;
@@ -150,11 +154,12 @@ static bool sum_information(const additive *t)
   return idm_cholesky(n, t->factor);
 }
 
-/* p by the score; 1 where the product is a combination of the predicates. Leaves in `path` how the
- * nuisances follow delta. */
+/* p-value of the score test; NaN if the product is a linear combination of the predicates. Stores
+ * in `nuisance_response` the response of the nuisance parameters to delta. */
 static void test_score(const additive *t, pair *p)
 {
-  static const double min_share = 1e-6; /* share of the information that nuisances leave */
+  static const double min_share = 1e-6; /* smallest share of the information on delta that is left
+                                           after the nuisance parameters */
   const audit_model *m = &t->estimands->model;
   const size_t d = m->dimension, n = t->nuisances, j = p->coordinate;
   double score = 0, information = 0, remaining;
@@ -180,10 +185,10 @@ static void test_score(const additive *t, pair *p)
   p->p = identified ? idm_chi_square_tail(score * score / remaining, 1) : NAN;
 }
 
-/* --- its gain ------------------------------------------------------------------------------- */
+/* --- gain in log-likelihood ------------------------------------------------------------------ */
 
-/* The log-likelihood of all cells at a step of the nuisances along their own score, and at a delta
- * that they follow. */
+/* Log-likelihood of all cells after a step of the nuisance parameters along their own score, and a
+ * step `delta` to which they respond. */
 static idm_status sum_log_likelihood(const additive *t, const pair *p, const double *step,
                                      double delta, double *ret_sum, idm_error *opt_error)
 {
@@ -203,7 +208,7 @@ static idm_status sum_log_likelihood(const additive *t, const pair *p, const dou
   return status;
 }
 
-/* The larger of the p by the score and that by the gain in log-likelihood. */
+/* Set p to the larger of the p-values of the score and of the gain in log-likelihood. */
 static idm_status test_gain(const additive *t, pair *p, idm_error *opt_error)
 {
   static const double step_factor[] = {0.1, 0.2, 0.35, 0.5, 0.75, 1, 1.5, 2};
@@ -224,7 +229,7 @@ static idm_status test_gain(const additive *t, pair *p, idm_error *opt_error)
   return status;
 }
 
-/* --- the verdict ---------------------------------------------------------------------------- */
+/* --- verdict --------------------------------------------------------------------------------- */
 
 static void record_additivity(const pair *p, size_t count, idm_audit *a)
 {
@@ -233,12 +238,13 @@ static void record_additivity(const pair *p, size_t count, idm_audit *a)
   if (!idm_check_test(&a->checks, IDM_CHECK_FORM, adjusted)) return;
   for (size_t i = 0; i < 2; i++) {
     side[i]->model_misfit = true;
-    idm_notes_add(&side[i]->misfits,
-                  "%s depends on '%s' x '%s', which the sum of the effects of groups does not "
-                  "contain (p = %.2g over %zu tests): those in both groups differ from what "
-                  "the two effects add up to; compare the combinations as groups of one column "
-                  "(--by), or use `idm fit --by agent --model` with a * b",
-                  a->coordinate.name[p->coordinate], side[0]->name, side[1]->name, adjusted, count);
+    idm_notes_add(
+        &side[i]->misfits,
+        "%s depends on '%s' x '%s', which the sum of the effects of groups does not "
+        "contain (p = %.2g over %zu tests): members of both groups differ from the sum of "
+        "the two effects; compare the combinations as groups of one column "
+        "(--by), or use `idm fit --by agent --model` with a * b",
+        a->coordinate.name[p->coordinate], side[0]->name, side[1]->name, adjusted, count);
   }
 }
 
@@ -275,9 +281,9 @@ idm_status idm_audit_additive(const audit_estimands *estimands, const audit_draw
   return status;
 }
 
-/* === differ ================================================================================= */
+/* === heterogeneity ========================================================================== */
 
-/* Whether the groups of an audit differ: see the header. */
+/* Tests of whether the groups of an audit differ. */
 
 idm_status idm_audit_max_contrast(const audit_estimands *estimands, const audit_draws *draws,
                                   audit_max_contrast *difference, idm_error *opt_error)
@@ -317,11 +323,12 @@ bool idm_audit_only_unlike(const idm_checks *overall)
   return heterogeneous;
 }
 
-/* === pull =================================================================================== */
+/* === prior conflict ========================================================================= */
 
-/* Priors that hold the numbers of an audit off what the decisions lead to: see the header. */
+/* Conflicts between priors and decisions. */
 
-/* Whether a normal prior of that mean and sd holds a number off; a misfit is added to the notes. */
+/* Test whether a normal prior of this mean and sd conflicts with the posterior of a number. A
+ * conflict is added to the notes as a misfit. */
 static bool test_prior_conflict(idm_audit *a, const idm_audit_quantity *n, double mean, double sd,
                                 const char *what, idm_notes *notes)
 {
@@ -332,7 +339,7 @@ static bool test_prior_conflict(idm_audit *a, const idm_audit_quantity *n, doubl
   return true;
 }
 
-/* Half-normal priors are halves of normal ones about 0. */
+/* A half-normal prior is tested as the normal prior about 0 of the same scale. */
 static bool test_within_conflict(const audit_estimands *estimands, idm_audit *a, size_t cohort,
                                  size_t j, const idm_audit_quantity *within, idm_notes *notes)
 {
@@ -359,15 +366,17 @@ void idm_audit_conflict_groups(const audit_estimands *estimands, idm_audit *a)
     }
 }
 
-/* Every group is drawn to their distribution, and every contrast is of two. */
+/* Fail all groups and contrasts: every group is shrunk towards the common distribution, and every
+ * contrast is between two groups. */
 static void fail_all(idm_audit *a)
 {
   a->trusted = false;
   for (size_t g = 0; g < a->sides; g++) {
     if (a->group[g].verdict == IDM_AUDIT_FAILED) continue;
     a->group[g].verdict = IDM_AUDIT_FAILED;
-    idm_notes_add(&a->group[g].reasons, "the prior holds the distribution over groups, to which "
-                                        "it is drawn, off what the decisions lead to");
+    idm_notes_add(&a->group[g].reasons,
+                  "the prior of the distribution over groups, towards which the "
+                  "group is shrunk, conflicts with the decisions");
   }
   for (size_t c = 0; c < a->contrasts; c++) {
     a->contrast[c].verdict = IDM_AUDIT_FAILED;
@@ -392,11 +401,11 @@ void idm_audit_conflict_pooled(const audit_estimands *estimands, idm_audit *a)
   }
 }
 
-/* === ward =================================================================================== */
+/* === cohorts ================================================================================ */
 
-/* Agents nested in the cells of an audit, as samples of normal populations: see the header. */
+/* Checks of agents nested in cells. */
 
-/* The numbers of the agents of a ward in the order of people: [number][agent][draw]. */
+/* Copy the numbers of a cohort's agents into the layout of idm_people: [number][agent][draw]. */
 static idm_status arrange_people(const audit_model *m, const audit_draws *draws, size_t cohort,
                                  idm_people *ret_people, idm_error *opt_error)
 {
@@ -420,7 +429,8 @@ static void fail(idm_audit_group *group, const idm_notes *misfits)
     idm_notes_add(&group->misfits, "%s", misfits->text[i]);
 }
 
-/* Groups of a cell fail; all, and rests of groups that are cells, take it in (judge.c). */
+/* Add misfits to the groups of a cell. The side `all`, and rests that consist of groups, inherit
+ * them in judge.c. */
 static void fail_cell(const audit_estimands *estimands, size_t cell, const idm_notes *misfits,
                       idm_audit *a)
 {

@@ -1,4 +1,5 @@
-/* Dynamics of a cell's own: see the header. */
+/* Dynamics of a cell, learnt from its own log by expectation maximisation or by posterior draws
+ * (docs/method/audit.md, 3). */
 #include "invert/audit/model.h"
 
 #include <math.h>
@@ -8,14 +9,14 @@
 #include "invert/assess/inquiry.h"
 #include "invert/check.h"
 
-/* One draw of one chain, which is a point. */
+/* Store a point estimate as one draw of one chain. */
 static idm_status take_point(const idm_problem *problem, const idm_dynamics *point,
                              idm_dynamics_draws *draws, idm_error *opt_error)
 {
   idm_status status = idm_dynamics_names(problem, &draws->name, &draws->place, opt_error);
   if (status != IDM_OK) return status;
   draws->chains = draws->draws = 1;
-  draws->highest = draws->attained = NAN; /* a point has no draws to compare with a start */
+  draws->highest = draws->attained = NAN; /* not available for a point estimate */
   draws->numbers = draws->name.count;
   draws->value = idm_new(draws->numbers, sizeof *draws->value);
   draws->log_likelihood = idm_new(1, sizeof *draws->log_likelihood);
@@ -77,8 +78,9 @@ idm_status idm_audit_learn_check(const audit_model *model, idm_audit *audit, idm
   audit->trusted = false;
   idm_notes_add(
       &audit->failures,
-      "in %zu of %zu groups a start of the search has a log-likelihood that is higher, by "
-      "up to %.1f, than the draws of the group's dynamics reach: they are of a lower mode",
+      "in %zu of %zu groups the search for dynamics found a mode whose log-likelihood is higher, "
+      "by "
+      "up to %.1f, than that of any draw of the group's dynamics: the draws are of a lower mode",
       lower, model->cells, largest);
   return status;
 }
@@ -100,7 +102,7 @@ void idm_audit_learn_write(const idm_dynamics_draws *draws, idm_record *record)
   }
 }
 
-/* The names of the numbers. */
+/* Read the names of the numbers. */
 static idm_status read_names(idm_record *record, idm_dynamics_draws *draws, idm_error *opt_error)
 {
   idm_status status = idm_labels_create(&draws->name, draws->numbers, opt_error);

@@ -1,4 +1,4 @@
-/* Groups of trajectories, by the levels of a column or by predicates.
+/* Groups of trajectories by the levels of a column or by predicates (docs/method/audit.md, 1).
  *
  * Contents: columns · levels · predicates */
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "idm/predicate.h"
 #include "invert/audit/model.h"
 
-/* More groups than these are people, not groups. */
+/* Largest number of levels of a column, and of predicates. More levels are for `idm fit --by`. */
 enum { max_levels = 200, max_predicates = 12 };
 
 void idm_groups_destroy(idm_groups *groups)
@@ -45,7 +45,7 @@ static idm_status find_column(const idm_data *data, const char *column, size_t *
   const long found = idm_labels_find(&data->covariate_name, column, strlen(column));
   *ret_covariate = found < 0 ? 0 : (size_t)found;
   if (found >= 0) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT, "the log keeps no column '%s'", column);
+  return idm_fail(opt_error, IDM_INPUT, "the log has no column '%s'", column);
 }
 
 static const char *text_of(const idm_data *data, size_t covariate, int32_t level)
@@ -53,7 +53,7 @@ static const char *text_of(const idm_data *data, size_t covariate, int32_t level
   return data->covariate_level[covariate].name[level];
 }
 
-/* Some of the texts of a column, for a message: "'a', 'b' and 3 more". Returns buffer. */
+/* Write some levels of a column for a message, as in "'a', 'b' and 3 more". Returns buffer. */
 static const char *list_levels(const idm_data *data, size_t covariate, char *buffer, size_t size)
 {
   enum { shown = 5 };
@@ -85,7 +85,8 @@ static idm_status fail_change(const idm_data *data, size_t trajectory, size_t ro
 
 /* --- levels --------------------------------------------------------------------------------- */
 
-/* The level of each trajectory: that of all its rows that have one. */
+/* Read the level of each trajectory, which all its non-empty rows must share. level: [trajectory];
+ * IDM_MISSING if all rows are empty. IDM_INPUT if the level varies within a trajectory. */
 static idm_status read_levels(const idm_data *data, size_t covariate, int32_t *level,
                               idm_error *opt_error)
 {
@@ -114,7 +115,7 @@ static int by_text(const void *a, const void *b)
   return strcmp(((const named_level *)a)->text, ((const named_level *)b)->text);
 }
 
-/* Levels that a trajectory has, in alphabetical order; how many. */
+/* List the levels that occur in a trajectory, in alphabetical order. Returns their number. */
 static size_t list_used(const idm_data *data, size_t covariate, const int32_t *level,
                         named_level *list)
 {
@@ -134,26 +135,28 @@ static idm_status check_levels(const char *column, const named_level *list, size
                                idm_error *opt_error)
 {
   if (!count)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the column '%s' is empty in every row; take one that tells groups apart",
-                    column);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "the column '%s' is empty in every row; select a column that distinguishes groups", column);
   if (count == 1)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "every trajectory has '%.100s' in the column '%s': one group is nothing to "
-                    "compare; `idm fit` is for everybody",
-                    list[0].text, column);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "every trajectory has '%.100s' in the column '%s': an audit compares at least two "
+        "groups; use `idm fit` for one",
+        list[0].text, column);
   if (count > max_levels)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the column '%s' makes %zu groups, and an audit compares at most %d; `idm fit "
-                    "--by %s` is for so many, or cut the column into classes",
-                    column, count, (int)max_levels, column);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "the column '%s' makes %zu groups, and an audit compares at most %d; use `idm fit "
+        "--by %s`, or divide the column into classes",
+        column, count, (int)max_levels, column);
   for (size_t i = 0; i < count; i++) {
     const bool is_all = strcmp(list[i].text, IDM_AUDIT_ALL) == 0;
     if (is_all || (count > IDM_AUDIT_MAX_PAIRED && strcmp(list[i].text, IDM_AUDIT_REST) == 0))
-      return idm_fail(opt_error, IDM_INPUT,
-                      "the column '%s' has the level '%s', which is what %s here; rename the level",
-                      column, list[i].text,
-                      is_all ? "everybody is called" : "the others of a group are called");
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "the column '%s' has the level '%s', which is the reserved name of %s; rename the level",
+          column, list[i].text, is_all ? "all groups together" : "the complement of a group");
   }
   return IDM_OK;
 }
@@ -166,7 +169,7 @@ static void note_small_groups(const idm_groups *g, idm_notes *opt_notes)
     if (members == 1)
       idm_notes_add(
           opt_notes,
-          "the group '%.200s' is one trajectory: what is said of it comes from the other "
+          "the group '%.200s' is one trajectory: its estimates come mostly from the other "
           "groups or from the prior; join it to another group, or leave it out by --where",
           g->name.name[i]);
   }
@@ -224,7 +227,8 @@ idm_status idm_groups_by(const idm_data *data, const char *column, idm_groups **
 
 /* --- predicates ----------------------------------------------------------------------------- */
 
-/* Which rows' cells meet a predicate, by level. */
+/* Evaluate a predicate at every level of a column. match: [level]. IDM_INPUT if a level is not a
+ * number and the predicate compares numbers. */
 static idm_status match_levels(const idm_data *data, const idm_predicate *p, size_t covariate,
                                idm_predicate_result *match, idm_error *opt_error)
 {
@@ -235,16 +239,18 @@ static idm_status match_levels(const idm_data *data, const idm_predicate *p, siz
     if (match[i] != IDM_PREDICATE_INVALID) continue;
     size_t row = 0;
     while (data->covariate[covariate * data->rows + row] != (int32_t)i) row++;
-    idm_error_set(opt_error, IDM_INPUT, NULL, 0, 0,
-                  "the column '%s' holds '%.60s', which is no number to compare with %s", p->column,
-                  text, p->value);
+    idm_error_set(
+        opt_error, IDM_INPUT, NULL, 0, 0,
+        "the column '%s' contains '%.60s', which is not a number and cannot be compared with %s",
+        p->column, text, p->value);
     idm_data_locate(data, row, opt_error);
     return IDM_INPUT;
   }
   return IDM_OK;
 }
 
-/* Members of group `at`: trajectories whose rows with a value meet the predicate. */
+/* Set the members of group `at`: the trajectories whose non-missing rows satisfy the predicate.
+ * IDM_INPUT if rows of a trajectory disagree. */
 static idm_status fill_members(const idm_data *data, const idm_predicate *p, size_t covariate,
                                const idm_predicate_result *match, size_t at, idm_groups *g,
                                idm_error *opt_error)
@@ -278,17 +284,19 @@ static idm_status check_members(const idm_data *data, const idm_groups *g, size_
   const char *name = g->name.name[at];
   for (size_t t = 0; t < g->trajectories; t++) members += g->member[at * g->trajectories + t];
   if (!members)
-    return idm_fail(opt_error, IDM_INPUT, "no trajectory meets '%.200s'; the column '%s' holds %s",
-                    name, data->covariate_name.name[covariate],
-                    list_levels(data, covariate, levels, sizeof levels));
+    return idm_fail(
+        opt_error, IDM_INPUT, "no trajectory satisfies '%.200s'; the column '%s' contains %s", name,
+        data->covariate_name.name[covariate], list_levels(data, covariate, levels, sizeof levels));
   if (members == g->trajectories)
     return idm_fail(opt_error, IDM_INPUT,
-                    "every trajectory meets '%.200s': there is nobody to compare with", name);
+                    "every trajectory satisfies '%.200s': no trajectory is left to compare with",
+                    name);
   if (g->missing[at])
-    idm_notes_add(opt_notes,
-                  "%zu of %zu trajectories have no '%s': they do not meet '%.200s', and are among "
-                  "the rest",
-                  g->missing[at], g->trajectories, data->covariate_name.name[covariate], name);
+    idm_notes_add(
+        opt_notes,
+        "%zu of %zu trajectories have no '%s': they do not satisfy '%.200s', and belong to "
+        "the rest",
+        g->missing[at], g->trajectories, data->covariate_name.name[covariate], name);
   return IDM_OK;
 }
 
@@ -315,8 +323,9 @@ static idm_status add_predicate(const idm_data *data, const char *text, size_t a
   return status;
 }
 
-/* Take out of column `at` of membership, over all trajectories, what the constant and the groups
- * before it explain: basis[at] of what is left, or nothing where it follows from them. */
+/* Gram-Schmidt step: subtract from the membership column `at` its projection on the constant and on
+ * the groups before it, and store the normalised residual in row `at` + 1 of basis[count +
+ * 1][trajectory]. Returns false if the column is a linear combination of them. */
 static bool is_independent(const idm_groups *g, size_t at, double *basis)
 {
   const size_t n = g->trajectories;
@@ -346,11 +355,12 @@ static idm_status check_collinear(const idm_groups *g, idm_error *opt_error)
   for (size_t t = 0; t < n; t++) basis[t] = 1 / sqrt((double)n);
   for (size_t i = 0; i < g->name.count && status == IDM_OK; i++)
     if (!is_independent(g, i, basis))
-      status = idm_fail(opt_error, IDM_INPUT,
-                        "who meets '%.200s' follows from the other predicates: their effects "
-                        "cannot be told apart; leave one out, or take --by for groups that "
-                        "exclude each other",
-                        g->name.name[i]);
+      status =
+          idm_fail(opt_error, IDM_INPUT,
+                   "membership in '%.200s' is a linear combination of the other predicates: their "
+                   "effects are not identified; leave one out, or use --by for groups that "
+                   "exclude each other",
+                   g->name.name[i]);
   free(basis);
   return status;
 }

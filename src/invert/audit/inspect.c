@@ -1,6 +1,6 @@
-/* Checks of one cell, and of dynamics that are held.
+/* Model checks of the cells of an audit, and sensitivity to fixed dynamics.
  *
- * Contents: held · inspect */
+ * Contents: held dynamics · inspect */
 #include <math.h>
 
 #include "base/memory.h"
@@ -11,9 +11,10 @@
 #include "invert/audit/lines.h"
 #include "invert/check.h"
 
-/* === held =================================================================================== */
+/* === held dynamics ========================================================================== */
 
-/* Dynamics that an audit holds: see the header. */
+/* Test of the environment with all groups, and sensitivity of groups and contrasts to errors of the
+ * dynamics. */
 
 idm_status idm_audit_environment_test(const idm_problem *problem, const idm_data *data, bool fitted,
                                       idm_audit *a, idm_error *opt_error)
@@ -33,7 +34,8 @@ idm_status idm_audit_environment_test(const idm_problem *problem, const idm_data
   return status;
 }
 
-/* The largest shift of a cell's coordinate; NaN where none was measured. */
+/* Largest absolute shift of a cell's coordinate by an error of the dynamics; NaN if none was
+ * measured. */
 static double shift_of(const idm_assessment *cell, size_t coordinate)
 {
   double largest = NAN;
@@ -44,7 +46,7 @@ static double shift_of(const idm_assessment *cell, size_t coordinate)
   return largest;
 }
 
-/* The shift of a sum of cells less another. */
+/* Shift of the difference of two weighted sums of cells, with independent errors per cell. */
 static double combine(const audit_estimands *estimands, const idm_assessment *cell,
                       const double *weight, const double *opt_subtracted, size_t coordinate)
 {
@@ -72,7 +74,8 @@ void idm_audit_propagate_shift(const audit_estimands *estimands, const idm_asses
   }
 }
 
-/* Whether a number depends on dynamics; its shift is in sds from here on. */
+/* Divide the shift of a number by its posterior sd, and return whether the number depends on
+ * dynamics. */
 static bool depends(idm_audit *a, idm_audit_quantity *n)
 {
   n->dynamics_shift /= n->diagnosis.sd;
@@ -80,7 +83,8 @@ static bool depends(idm_audit *a, idm_audit_quantity *n)
          idm_check_test(&a->checks, IDM_CHECK_DEPENDS, n->dynamics_shift);
 }
 
-/* A coordinate of all groups: the one that moves furthest is named. */
+/* Flag the groups whose coordinate j depends on dynamics, with one remark that names the group with
+ * the largest shift. */
 static void flag_coordinate(idm_audit *a, size_t j)
 {
   const idm_audit_group *largest = NULL;
@@ -95,10 +99,9 @@ static void flag_coordinate(idm_audit *a, size_t j)
   if (largest)
     idm_notes_add(&a->remarks,
                   "%s of %zu of %zu groups depends on dynamics: a plausible error of the file's "
-                  "probabilities (the standard error that the log of a group leaves them) moves "
-                  "its mean by up to %.1f posterior sds (of '%s'); intervals hold given the file, "
-                  "and each contrast is "
-                  "judged by what moves the difference",
+                  "probabilities (one standard error, given the log of a group) moves "
+                  "its mean by up to %.1f posterior sds (of '%s'); intervals are conditional on "
+                  "the file, and each contrast is judged by the shift of the difference",
                   a->coordinate.name[j], count, a->groups, largest->number[j].dynamics_shift,
                   largest->name);
 }
@@ -116,14 +119,14 @@ void idm_audit_flag_dependence(idm_audit *a)
 
 /* === inspect ================================================================================ */
 
-/* The model's half of the verdict on a cell: see the header. */
+/* Model checks of cells: comparison with chance, homogeneity of agents, predictive checks. */
 
-/* Cells side by side. */
+/* Cells that are inspected in parallel. */
 typedef struct inspection {
   const audit_model *model;
   const audit_draws *draws;
   size_t among;
-  check_time_limit limit;     /* of all cells */
+  check_time_limit limit;     /* of all cells together */
   idm_assessment *assessment; /* [cell] */
   idm_status *status;         /* [cell] */
   idm_error *error;
@@ -135,7 +138,8 @@ check_time_limit idm_audit_limit(const audit_model *model)
       idm_check_effort_seconds(model->settings->checks, idm_seconds_worked(model->began)), NULL);
 }
 
-/* The limit of all cells, with a halt of this one that the thread at hand owns. */
+/* Copy the time limit of all cells, with a cancellation token for this cell that its thread owns.
+ */
 static check_time_limit cell_limit(const audit_model *m, size_t cell, const check_time_limit *limit,
                                    idm_cancel *cancel)
 {
@@ -146,7 +150,8 @@ static check_time_limit cell_limit(const audit_model *m, size_t cell, const chec
   return own;
 }
 
-/* The tests of the model in one cell, at its best draw or, of agents, at a draw of theirs. */
+/* Run the model checks on one cell: at its best draw or, for nested agents, at one draw of their
+ * numbers. */
 static idm_status inspect_model(const audit_model *m, const audit_draws *draws, size_t cell,
                                 const strata *opt_agents, size_t among,
                                 const check_time_limit *limit, idm_assessment *a,
@@ -195,8 +200,8 @@ static idm_status inspect(const inspection *i, size_t cell, idm_error *opt_error
   return status;
 }
 
-/* Whether a finer lattice moves the cell's numbers and, of dynamics that were held, how far these
- * do: in their own coordinates. */
+/* Check whether a finer lattice changes the cell's numbers and, for fixed dynamics, compute the
+ * sensitivity of these numbers to the dynamics, in their own coordinates. */
 static idm_status inspect_posterior(const audit_model *m, const audit_draws *draws, size_t cell,
                                     const strata *opt_agents, const check_time_limit *limit,
                                     idm_assessment *a, idm_error *opt_error)
@@ -271,7 +276,7 @@ idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws,
     status = i.status[c];
     if (status != IDM_OK && opt_error) *opt_error = i.error[c];
   }
-  /* Cell by cell: each takes all threads. */
+  /* Cells are checked one after another, because each check uses all threads. */
   for (size_t c = 0; c < model->cells && status == IDM_OK; c++) {
     idm_cancel cancel;
     const check_time_limit limit = cell_limit(model, c, &i.limit, &cancel);

@@ -1,7 +1,6 @@
-/* Numbers of an audit from its draws, and the verdict on each group.
+/* Summaries of an audit's draws, and verdicts on groups and contrasts (docs/method/audit.md, 2).
  *
- * Contents: summaries · what hangs on the dynamics · Holm · the prior's scale · the model ·
- * verdicts */
+ * Contents: summaries · by draw of the dynamics · Holm · prior scale · model · verdicts */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -17,12 +16,12 @@
 #include "invert/check.h"
 #include "invert/posterior.h"
 
-/* Cells that are judged together: beyond, replicates would cost more than they tell. */
+/* Largest number of cells tested simultaneously; the number of replicates grows with it. */
 enum { max_among = 16 };
 
 /* --- summaries ------------------------------------------------------------------------------ */
 
-/* Everything that the draws alone say. */
+/* Compute the summaries that depend on the draws only. */
 static idm_status summarise(const idm_audit *a, idm_audit_quantity *n, idm_error *opt_error)
 {
   const size_t all = a->chains * a->draws;
@@ -55,7 +54,7 @@ static idm_status summarise_line(const audit_estimands *estimands,
   return status;
 }
 
-/* How agents vary in a cell of a line, against the half-normal prior of that. */
+/* Summarise the sd of agents in a cell, with the contraction of its half-normal prior. */
 static idm_status summarise_within(const audit_estimands *estimands,
                                    const linear_combination *combination, const idm_audit *a,
                                    size_t j, idm_audit_quantity *n, idm_error *opt_error)
@@ -92,9 +91,9 @@ static idm_status summarise_all(const audit_estimands *estimands, idm_audit *a,
   return status;
 }
 
-/* --- what hangs on the dynamics ------------------------------------------------------------- */
+/* --- by draw of the dynamics ----------------------------------------------------------------- */
 
-/* How agents vary in the first cell of a line: where it has several, they vary alike in all. */
+/* Store the sd of agents in the first cell of a combination; all its cells share one sd. */
 static void store_within(const audit_estimands *estimands, const audit_draws *draws,
                          size_t dynamics_index, const linear_combination *combination, size_t j,
                          idm_audit_quantity *number)
@@ -106,7 +105,7 @@ static void store_within(const audit_estimands *estimands, const audit_draws *dr
          draws->within + (c * estimands->model.dimension + j) * all, all * sizeof(double));
 }
 
-/* The draws of one way, in their place. */
+/* Store the draws made in one draw of the dynamics. */
 static void store_draws(const audit_estimands *estimands, const audit_draws *draws,
                         size_t dynamics_index, idm_audit *a)
 {
@@ -130,14 +129,14 @@ static void store_draws(const audit_estimands *estimands, const audit_draws *dra
   }
 }
 
-/* Add this way's share to a mean over ways. */
+/* Add one term of a mean over the draws of the dynamics. */
 static void average(const idm_audit *a, size_t dynamics_index, double value, double *mean)
 {
   *mean = (dynamics_index ? *mean : 0) + value / (double)a->cuts;
 }
 
-/* Variances of the numbers of a cell by what it tells and no prior: the larger, where it tells by
- * itself and by its agents. Infinite where it tells nothing. */
+/* Variances of a cell's numbers by its own information, without the prior: the larger of those by
+ * cell and by agents. Infinite if the information is singular. */
 static idm_status information_variances(const audit_cell *cell, size_t d, double *variance,
                                         idm_error *opt_error)
 {
@@ -157,8 +156,8 @@ static idm_status information_variances(const audit_cell *cell, size_t d, double
   return IDM_OK;
 }
 
-/* Of a group that is one pooled cell: the share of the precision of its value that its own
- * decisions give, the mean over the draws of tau^2 / (tau^2 + v). */
+/* For a group that is one pooled cell: share of the precision of its value that its own decisions
+ * provide, the mean over the draws of tau^2 / (tau^2 + v). */
 static idm_status find_own_share(const audit_estimands *estimands, const audit_draws *draws,
                                  size_t dynamics_index, size_t group, idm_audit *a,
                                  idm_error *opt_error)
@@ -182,9 +181,9 @@ static idm_status find_own_share(const audit_estimands *estimands, const audit_d
   return status;
 }
 
-/* What the logs of some cells would make of the prior if there were no others: the contraction of
- * each number by what they tell, as if they shared it and, where agents are nested, by these: the
- * less. Cells whose weight is 0 are left out. */
+/* Contraction of the prior of each number by the logs of some cells alone, as if they shared the
+ * number. With nested agents, the smaller of those by cells and by agents. Cells of weight 0 are
+ * left out. */
 static idm_status find_contraction(const audit_model *m, const double *weight, double *contraction,
                                    idm_error *opt_error)
 {
@@ -274,12 +273,11 @@ static idm_status flag(idm_audit *a, idm_error *opt_error)
   return status;
 }
 
-/* --- the prior's scale ---------------------------------------------------------------------- */
+/* --- prior scale ----------------------------------------------------------------------------- */
 
 static const double scale_factors[2] = {0.5, 2};
 
-/* Means of a line by weights, [coordinate]; *ret_reliable is false where the weights are too
- * uneven.
+/* Importance-weighted means of a combination, [coordinate]; *ret_reliable: weights are even enough.
  */
 static idm_status weighted_means(const audit_estimands *estimands, const audit_draws *draws,
                                  const linear_combination *combination, double scale, double *mean,
@@ -303,7 +301,7 @@ static idm_status weighted_means(const audit_estimands *estimands, const audit_d
   return status;
 }
 
-/* Means of all sides at one scale, [side][coordinate]. */
+/* Importance-weighted means of all sides at one prior scale, [side][coordinate]. */
 static idm_status means_by_weights(const audit_estimands *estimands, const audit_draws *draws,
                                    double scale, double *mean, bool *ret_reliable,
                                    idm_error *opt_error)
@@ -320,8 +318,8 @@ static idm_status means_by_weights(const audit_estimands *estimands, const audit
   return status;
 }
 
-/* The same by a fit: of dynamics that are drawn with the decisions, given their mean, in which the
- * cells are open. */
+/* The same means by refitting. For jointly sampled dynamics, the fit is conditional on their mean,
+ * in which the cells are open. */
 static idm_status means_by_fit(const audit_estimands *estimands, double scale, uint64_t stream,
                                const audit_watch *watch, double *mean, idm_error *opt_error)
 {
@@ -356,7 +354,7 @@ static idm_status vary_prior(const audit_estimands *estimands, const audit_draws
   for (size_t k = 0; k < 2 && status == IDM_OK; k++)
     status = means_by_weights(estimands, draws, scale_factors[k], mean + k * count, &reliable[k],
                               opt_error);
-  /* Fits given the mean of the dynamics compare with each other, not with joint draws. */
+  /* Fits at the mean of the dynamics are comparable with each other but not with joint draws. */
   if (estimands->model.joint) reliable[0] = reliable[1] = reliable[0] && reliable[1];
   for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
     if (!reliable[k]) {
@@ -371,9 +369,9 @@ static idm_status vary_prior(const audit_estimands *estimands, const audit_draws
   return status;
 }
 
-/* --- the model ------------------------------------------------------------------------------ */
+/* --- model ----------------------------------------------------------------------------------- */
 
-/* What a cell of a group says of the model. */
+/* Add the model check of a cell to a side; `information`: also its misfits and failures. */
 static void add_cell_to_side(idm_audit_group *group, const idm_assessment *cell, bool information)
 {
   const idm_model_check *m = &cell->model;
@@ -391,8 +389,8 @@ static void add_cell_to_side(idm_audit_group *group, const idm_assessment *cell,
         (unsigned long long)m->decisions, m->decisions == 1 ? " is" : "s are");
 }
 
-/* Groups tell what the model does not explain of theirs, and all, where that is no cell, nothing.
- * What is in no group, as those who meet no predicate, is told by the first rest that has it. */
+/* Whether a side reports the misfits of a cell. Groups report all of theirs; `all` reports none if
+ * it has no cell of its own. A cell in no group is reported by the first rest that contains it. */
 static bool is_reported(const audit_estimands *estimands, size_t side, size_t cell)
 {
   const size_t all = estimands->groups - 1;
@@ -403,7 +401,7 @@ static bool is_reported(const audit_estimands *estimands, size_t side, size_t ce
   return true;
 }
 
-/* Which cells' logs say something of any number by themselves. */
+/* Find the cells whose own log is informative about at least one number. */
 static idm_status find_informative(const audit_model *m, bool *informative, idm_error *opt_error)
 {
   double *only = idm_new(m->cells + m->dimension, sizeof *only);
@@ -421,8 +419,8 @@ static idm_status find_informative(const audit_model *m, bool *informative, idm_
   return status;
 }
 
-/* Whether the decisions of a cell are likelier somewhere by far than at any draw: draws of a prior
- * that is off may know nothing of a place that has nearly all of the posterior. */
+/* Test whether the decisions of a cell are much more likely at the distant point than at any draw:
+ * a misplaced prior can keep the draws from a region with nearly all of the posterior mass. */
 static bool test_distant_likelihood(const audit_model *m, const audit_draws *draws, size_t c,
                                     idm_audit *a, idm_assessment *cell)
 {
@@ -441,16 +439,15 @@ static bool test_distant_likelihood(const audit_model *m, const audit_draws *dra
     max_distance = fmax(max_distance, distance);
   }
   idm_notes_add(&cell->misfits,
-                "prior and decisions disagree: with %s at %.4g, %.1f sds of its prior from where "
-                "that expects it, the decisions are likelier by %.0f nats than at any draw; look "
-                "at the prior",
+                "prior and decisions disagree: with %s at %.4g, %.1f prior sds from the prior "
+                "mean, the log-likelihood is %.0f nats higher than at any draw; check the prior",
                 a->coordinate.name[largest], at->distant_point[largest], max_distance, gain);
   return true;
 }
 
-/* Where everybody is a cell, one vector of numbers for all: whether its misfit is that of an
- * average over groups that differ. Such groups are what the audit finds, and each of them has tests
- * of its own. */
+/* If all people are one cell with one vector of numbers, test whether its misfit is that of an
+ * average over differing groups. Such a misfit does not fail the audit, because each group has its
+ * own tests. */
 static idm_status test_heterogeneity(const audit_estimands *estimands, const audit_draws *draws,
                                      const idm_assessment *overall, idm_audit *a,
                                      idm_error *opt_error)
@@ -463,21 +460,20 @@ static idm_status test_heterogeneity(const audit_estimands *estimands, const aud
   all->mixed = status == IDM_OK && (is_determined || idm_audit_only_unlike(&overall->checks));
   if (all->mixed && !is_determined)
     idm_notes_add(&all->reasons,
-                  "agents or trajectories are not alike, so that one set of numbers does not "
-                  "describe everybody: it is an average over groups, and the verdicts of the "
-                  "groups do not depend on it");
+                  "agents or trajectories differ, so that one set of numbers does not describe all "
+                  "of them: it is an average, and the verdicts of groups do not depend on it");
   if (all->mixed && is_determined)
     idm_notes_add(&all->reasons,
                   "the groups differ (%s of '%s' less that of '%s' is %.3g, %.1f of its sds), so "
-                  "that one set of numbers does not describe everybody: it is an average over "
-                  "groups, and the verdicts of the groups do not depend on it",
+                  "that one set of numbers does not describe all of them: it is an average, and "
+                  "the verdicts of groups do not depend on it",
                   a->coordinate.name[largest.coordinate], a->contrast[largest.contrast].group,
                   a->contrast[largest.contrast].against, largest.mean, largest.sds);
   return status;
 }
 
-/* The model's rows. A misfit of too few decisions does not fail the group, nor does that of an
- * average over groups. */
+/* Record the model checks of a cell. A misfit is only a remark if the cell has too few decisions or
+ * is an average over groups. */
 static void record_cell(const idm_assessment *cell, bool counts, idm_checks *checks)
 {
   const idm_model_check *m = &cell->model;
@@ -489,8 +485,8 @@ static void record_cell(const idm_assessment *cell, bool counts, idm_checks *che
                      m->log_likelihood / m->uniform);
 }
 
-/* What cells say of the model, by sides. Of too few decisions a misfit is told, but it is they that
- * are missing. */
+/* Add the model checks of cells to the sides. With too few decisions a misfit is reported but does
+ * not fail the group. */
 static void add_cells_to_sides(const audit_estimands *estimands, const idm_assessment *cell,
                                const bool *informative, const bool *elsewhere, idm_audit *a)
 {
@@ -498,7 +494,8 @@ static void add_cells_to_sides(const audit_estimands *estimands, const idm_asses
     for (size_t c = 0; c < estimands->model.cells; c++) {
       if (estimands->group[g].cell[c] == 0) continue;
       const bool information = is_reported(estimands, g, c);
-      /* Where cells are groups, they are judged as such: see classify_all and classify_rests. */
+      /* Cells that are groups are judged as groups; classify_all and classify_rests propagate their
+       * verdicts. */
       const bool own = information || (g >= a->groups && !estimands->model.partition);
       add_cell_to_side(&a->group[g], &cell[c], information);
       if (idm_checks_left_out(&cell[c].checks)) a->group[g].unchecked = true;
@@ -513,7 +510,7 @@ idm_status idm_audit_assess(const audit_estimands *estimands, const audit_draws 
                             idm_audit *a, idm_error *opt_error)
 {
   const audit_model *m = &estimands->model;
-  /* Groups of one cell are judged each by itself; those of several together with all. */
+  /* Groups of one cell are tested separately; groups of several cells are tested simultaneously. */
   const size_t among = m->partition ? 1 : m->cells < max_among ? m->cells : max_among;
   idm_assessment *cell = idm_new(m->cells, sizeof *cell);
   bool *informative = idm_new(2 * m->cells, sizeof *informative);
@@ -526,7 +523,7 @@ idm_status idm_audit_assess(const audit_estimands *estimands, const audit_draws 
   if (status == IDM_OK && !m->pooled && !m->cohorts)
     status = test_heterogeneity(estimands, draws, &cell[m->cells - 1], a, opt_error);
   if (status == IDM_OK) status = idm_audit_additive(estimands, draws, a, opt_error);
-  /* Where effects do not add up, it is their sum that keeps draws of a cell from its maximum. */
+  /* If effects are not additive, this misfit explains why draws of a cell miss its maximum. */
   const bool agent_information = a->checks.of[IDM_CHECK_FORM].outcome == IDM_CHECK_MISFIT;
   for (size_t c = 0; c < m->cells && status == IDM_OK && !agent_information; c++)
     elsewhere[c] = test_distant_likelihood(m, draws, c, a, &cell[c]);
@@ -546,7 +543,7 @@ idm_status idm_audit_assess(const audit_estimands *estimands, const audit_draws 
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-/* One chain alone says nothing of where it has not been. */
+/* Whether draws have converged; a single chain provides no evidence of convergence. */
 static bool has_converged(const idm_audit *a, const idm_audit_quantity *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
@@ -557,7 +554,7 @@ static bool has_converged(const idm_audit *a, const idm_audit_quantity *n)
          idm_check_passes(IDM_CHECK_EFFECTIVE, d->ess_tail);
 }
 
-/* The same, recorded. */
+/* The same, recorded in the checks. */
 static bool record_draws(idm_audit *a, const idm_audit_quantity *n)
 {
   const idm_diagnosis *d = &n->diagnosis;
@@ -590,8 +587,8 @@ static void classify_number(idm_audit *a, idm_audit_group *g, size_t j)
   if (driven) {
     take_worse_verdict(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(&g->reasons,
-                  "%s is hardly narrower than its prior (contraction %.2f): the decisions say "
-                  "little of it",
+                  "%s is hardly narrower than its prior (contraction %.2f): the decisions contain "
+                  "little information about it",
                   name, n->contraction);
   }
   if (a->pool == IDM_POOL_PARTIAL &&
@@ -599,8 +596,8 @@ static void classify_number(idm_audit *a, idm_audit_group *g, size_t j)
       !isnan(n->contraction)) {
     take_worse_verdict(g, IDM_AUDIT_POPULATION_DRIVEN);
     idm_notes_add(&g->reasons,
-                  "%s comes from the other groups: the decisions of this one alone would leave it "
-                  "hardly narrower than its prior (contraction %.2f)",
+                  "%s is determined by the other groups: the decisions of this one alone would "
+                  "leave it hardly narrower than its prior (contraction %.2f)",
                   name, n->alone);
   }
   if (idm_check_test_optional(&a->checks, IDM_CHECK_BETWEEN_DYNAMICS, n->between)) {
@@ -615,12 +612,12 @@ static void classify_number(idm_audit *a, idm_audit_group *g, size_t j)
     take_worse_verdict(g, IDM_AUDIT_PRIOR_DRIVEN);
     idm_notes_add(
         &g->reasons,
-        "%s moves by %.2f sd between half and double the prior's scale: the prior decides", name,
-        n->prior_shift);
+        "%s moves by %.2f sd between half and double the prior's scale: it depends on the prior",
+        name, n->prior_shift);
   }
 }
 
-/* How agents vary is part of what is said of their group. */
+/* A group fails if the sd of its agents has not converged. */
 static void classify_within(idm_audit *a, idm_audit_group *g, size_t j)
 {
   const idm_audit_quantity *n = a->within ? &a->within[j] : &g->within[j];
@@ -633,8 +630,8 @@ static void classify_within(idm_audit *a, idm_audit_group *g, size_t j)
                 n->diagnosis.ess_tail);
 }
 
-/* Whether dynamics that are not known leave a number open: a misfit in some of them is then no
- * misfit of the model. */
+/* Whether uncertain dynamics leave a number undetermined. A misfit in some draws of the dynamics is
+ * then not a misfit of the model. */
 static bool depends_on_dynamics(const idm_audit *a, const idm_audit_group *g)
 {
   for (size_t j = 0; j < a->coordinate.count; j++)
@@ -653,13 +650,13 @@ static void classify_group(idm_audit *a, idm_audit_group *g)
   if ((g->model_misfit && !undecided) || g->prior_conflict || g->coarse)
     take_worse_verdict(g, IDM_AUDIT_FAILED);
   if (g->model_misfit && undecided)
-    idm_notes_add(&g->reasons, "the model does not fit in the dynamics that it was looked at in, "
-                               "which leave the answer open; others may explain the decisions");
+    idm_notes_add(&g->reasons, "the model does not fit in the dynamics in which it was assessed; "
+                               "the dynamics are uncertain, and others may explain the decisions");
   for (size_t i = 0; i < g->misfits.count; i++)
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
 }
 
-/* Misfits that fail no group are remarks. */
+/* If no group fails by a misfit, turn all misfits into remarks. */
 static void downgrade_misfits(idm_audit *a)
 {
   for (size_t g = 0; g < a->sides; g++)
@@ -677,26 +674,27 @@ static void check_population(idm_audit *a)
     if (record_draws(a, &a->sd[j]) && mean) continue;
     a->trusted = false;
     idm_notes_add(&a->failures,
-                  "the distribution of %s over groups is not known well enough (R-hat %.3f and "
-                  "%.3f, effective sample sizes %.0f and %.0f of mean and sd): take more --draws",
+                  "the draws of the distribution of %s over groups have not converged (R-hat %.3f "
+                  "and %.3f, effective sample sizes %.0f and %.0f of mean and sd): take more "
+                  "--draws",
                   a->coordinate.name[j], a->mean[j].diagnosis.rhat, a->sd[j].diagnosis.rhat,
                   a->mean[j].diagnosis.ess_bulk, a->sd[j].diagnosis.ess_bulk);
   }
 }
 
-/* A side that takes in a group which failed fails, and says so. */
+/* Fail a side that contains a failed group, with a reason. */
 static void propagate_failure(idm_audit_group *side, const idm_audit_group *failed)
 {
   take_worse_verdict(side, IDM_AUDIT_FAILED);
-  idm_notes_add(&side->reasons, "it takes in '%s', which failed", failed->name);
+  idm_notes_add(&side->reasons, "it contains '%s', which failed", failed->name);
 }
 
-/* All are no better than the worst of the groups. Where groups are not pooled, `all` has draws of
- * its own, and what fails in the draws of a group is not in them. */
+/* `all` is no better than the worst group. Without pooling, `all` has its own draws, and failed
+ * draws of a group do not affect it. */
 static void classify_all(const idm_audit *a)
 {
   idm_audit_group *all = &a->group[a->groups - 1];
-  if (all->verdict == IDM_AUDIT_FAILED) return; /* its reason is noted */
+  if (all->verdict == IDM_AUDIT_FAILED) return; /* its reason is recorded */
   for (size_t g = 0; g < a->sides; g++) {
     const idm_audit_group *one = &a->group[g];
     const bool shared = a->pool == IDM_POOL_PARTIAL || one->model_misfit || one->prior_conflict;
@@ -704,26 +702,26 @@ static void classify_all(const idm_audit *a)
   }
 }
 
-/* The rest of a group is no better than the worst of the groups that it is made of. */
+/* The verdict on the rest of a group is no better than the worst verdict on its groups. */
 static void classify_rests(const audit_estimands *estimands, const idm_audit *a)
 {
   for (size_t r = a->groups; r < a->sides; r++) {
-    if (a->group[r].verdict == IDM_AUDIT_FAILED) continue; /* its reason is noted */
+    if (a->group[r].verdict == IDM_AUDIT_FAILED) continue; /* its reason is recorded */
     for (size_t g = 0; g + 1 < a->groups && estimands->model.partition; g++)
       if (estimands->group[r].cell[g] != 0 && a->group[g].verdict == IDM_AUDIT_FAILED)
         propagate_failure(&a->group[r], &a->group[g]);
   }
 }
 
-/* Whether the draws of a difference are enough: those of its two sides may be where its own are
- * not. */
+/* Whether the draws of a contrast have converged; the draws of its two sides may have, while those
+ * of the difference have not. */
 static bool check_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size_t j)
 {
   const idm_diagnosis *d = &c->number[j].diagnosis;
   if (record_draws(a, &c->number[j])) return true;
   a->trusted = false;
   for (size_t i = 0; i < 2; i++)
-    if (a->group[c->side[i]].verdict == IDM_AUDIT_FAILED) return false; /* its reason is noted */
+    if (a->group[c->side[i]].verdict == IDM_AUDIT_FAILED) return false; /* its reason is recorded */
   idm_notes_add(&a->failures,
                 "the contrast of '%s' less '%s' in %s has R-hat %.3f and effective sample sizes of "
                 "%.0f (bulk) and %.0f (tail): take more --draws",
@@ -731,10 +729,10 @@ static bool check_contrast_draws(idm_audit *a, const idm_audit_contrast *c, size
   return false;
 }
 
-/* A contrast takes the worse verdict of its two sides, and of its own draws and decisions: two
- * sides may be known well whose difference, other predicates held, is not. Whether it depends on
- * dynamics is decided by its own variance: dynamics may move both sides alike. A contrast that
- * failed or is unchecked is not flagged. */
+/* A contrast takes the worst of the verdicts on its two sides and on its own draws and contraction:
+ * the difference, other predicates held fixed, may be undetermined while both sides are identified.
+ * Dependence on dynamics is judged by the contrast's own variance, because dynamics may shift both
+ * sides equally. A contrast that failed or is unchecked is never significant. */
 static void classify_contrast(idm_audit *a, idm_audit_contrast *c)
 {
   c->verdict = IDM_AUDIT_IDENTIFIED;

@@ -1,6 +1,7 @@
-/* Cells of an audit, and what is reported of them.
+/* Divides the log of an audit into cells, and builds groups and contrasts as linear combinations of
+ * cells and effects (docs/method/audit.md, 1 and 2).
  *
- * Contents: cells · lines · at draws */
+ * Contents: cells · linear combinations · evaluation at draws */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ void idm_audit_estimands_clear(audit_estimands *estimands)
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-/* Sets of trajectories, one a cell. */
+/* Sets of trajectories, one per cell. */
 typedef struct sets {
   size_t count;
   size_t trajectories;
@@ -48,7 +49,8 @@ static void add_set(sets *s, const bool *member, bool inverted)
   for (size_t t = 0; t < s->trajectories; t++) to[t] = member[t] != inverted;
 }
 
-/* Everybody who is in a group of a partition, or of predicates simply everybody. */
+/* Add the set of all trajectories: for a partition, those in some group; for predicates, every
+ * trajectory. */
 static void add_overall(sets *s, const idm_groups *g)
 {
   bool *to = s->member + s->count++ * s->trajectories;
@@ -65,8 +67,8 @@ static bool same_pattern(const idm_groups *g, size_t a, size_t b)
   return true;
 }
 
-/* The cells of joint membership, in order of appearance. first[set] is a trajectory of it; false
- * where there are more than `most`. */
+/* Add the patterns of joint membership, in order of appearance. first[set]: its first trajectory.
+ * Returns false if there are more than max_sets. */
 static bool add_patterns(sets *s, const idm_groups *g, size_t max_sets, size_t *first)
 {
   for (size_t t = 0; t < s->trajectories; t++) {
@@ -91,7 +93,7 @@ static idm_status take_cell_data(const idm_data *data, const bool *member, audit
   return idm_data_subset(data, cell->from, count, &cell->data, opt_error);
 }
 
-/* --- lines ---------------------------------------------------------------------------------- */
+/* --- linear combinations --------------------------------------------------------------------- */
 
 static linear_combination *make_combinations(const audit_model *m, size_t count)
 {
@@ -107,7 +109,7 @@ static linear_combination *make_combinations(const audit_model *m, size_t count)
   return NULL;
 }
 
-/* The mean over the cases of the cells that are in. */
+/* Set the weights of the selected cells, in proportion to their cases. */
 static void average_cells(const audit_model *m, const bool *in, linear_combination *combination)
 {
   double sum = 0;
@@ -118,17 +120,18 @@ static void average_cells(const audit_model *m, const bool *in, linear_combinati
   for (size_t c = 0; c < m->cells; c++) combination->cell[c] /= sum;
 }
 
-/* Cells of a side. A pooled group has those that meet its effect, all has every one, the rest of a
- * group those that do not. Without pooling a group has a cell, and so have all, which is the last,
- * and of predicates those who do not meet each. */
+/* Select the cells of a side. With pooling, a group has the cells with its effect, `all` has every
+ * cell, and the rest of a group has the cells without its effect. Without pooling, each group has
+ * one cell, `all` has the last one, and for predicates the rest of each group has one. */
 static void set_side(const audit_estimands *estimands, const idm_groups *g, size_t side, bool *in)
 {
   const audit_model *m = &estimands->model;
   const size_t n = g->name.count;
   const bool rest = side > n;
   const size_t group = rest ? side - estimands->groups : side;
-  const size_t named = m->pooled ? m->cells : n;          /* cells that groups are made of */
-  const bool has_rest_cell = !m->pooled && !g->partition; /* the rest has a cell */
+  const size_t named = m->pooled ? m->cells : n; /* number of cells that groups consist of */
+  const bool has_rest_cell =
+      !m->pooled && !g->partition; /* the rest of a group is a cell of its own */
   for (size_t c = 0; c < m->cells; c++) {
     const bool meets = group < n && m->share[c * m->effects + group] > 0;
     if (side == n)
@@ -141,7 +144,8 @@ static void set_side(const audit_estimands *estimands, const idm_groups *g, size
   average_cells(m, in, &estimands->group[side]);
 }
 
-/* Of predicates that are pooled the effect, the others held; else the difference of both sides. */
+/* Set a contrast: the effect of a pooled predicate, the others held fixed; otherwise the difference
+ * of two sides. */
 static void set_pair(const audit_estimands *estimands, size_t at, size_t group, size_t against,
                      const idm_groups *g)
 {
@@ -192,7 +196,8 @@ static idm_status make_combinations_of(audit_estimands *estimands, const idm_gro
   return IDM_OK;
 }
 
-/* Which sets there are, and which effects each has. */
+/* Define the cells, and the effects of each cell. IDM_INPUT if predicates give too many patterns.
+ */
 static idm_status divide_into_cells(audit_estimands *estimands, const idm_groups *g, sets *s,
                                     idm_error *opt_error)
 {
@@ -251,7 +256,7 @@ idm_status idm_audit_estimands(const idm_problem *problem, const idm_data *data,
   return status == IDM_OK ? make_combinations_of(estimands, groups, opt_error) : status;
 }
 
-/* --- at draws ------------------------------------------------------------------------------- */
+/* --- evaluation at draws --------------------------------------------------------------------- */
 
 void idm_combination_draws(const audit_model *m, const audit_draws *draws,
                            const linear_combination *combination, size_t coordinate, double *value)
@@ -270,7 +275,7 @@ void idm_combination_draws(const audit_model *m, const audit_draws *draws,
   }
 }
 
-/* What the line makes of effect k. */
+/* Weight of effect k in a linear combination, through cells and directly. */
 static double effect_weight(const audit_model *m, const linear_combination *combination, size_t k)
 {
   double sum = combination->effect[k];
@@ -289,7 +294,7 @@ double idm_combination_prior_var(const audit_model *m, const linear_combination 
     const double weight = effect_weight(m, combination, k);
     effects += weight * weight;
   }
-  /* E tau^2 of a half-normal of scale s/2 is s^2/4. */
+  /* E tau^2 = s^2/4 for a half-normal prior of scale s/2. */
   return m->pooled ? variance * (level * level + effects / 4) : variance * effects;
 }
 

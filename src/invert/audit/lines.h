@@ -1,6 +1,7 @@
-/* What an audit reports, and its checks.
+/* Reported quantities of an audit, and its checks.
  *
- * Contents: lines · additive · differ · held · inspect · judge · looked · pull · remarks · ward */
+ * Contents: linear combinations · additivity · heterogeneity · held dynamics · inspect · judge ·
+ * reassess · prior conflict · remarks · cohorts */
 #ifndef IDM_INVERT_AUDIT_LINES_H
 #define IDM_INVERT_AUDIT_LINES_H
 
@@ -10,9 +11,9 @@
 #include "invert/assess/residual.h"
 #include "invert/audit/model.h"
 
-/* === lines ================================================================================== */
+/* === linear combinations ==================================================================== */
 
-/* What an audit reports: groups and contrasts as linear functions of cells and effects. */
+/* Groups and contrasts as linear combinations of cells and effects (docs/method/audit.md, 2). */
 
 /* sum_c cell_c x_c + sum_k effect_k e_k. */
 typedef struct linear_combination {
@@ -20,107 +21,112 @@ typedef struct linear_combination {
   double *effect; /* [effects] */
 } linear_combination;
 
-/* The cells of an audit and all that is reported of them. */
+/* The cells of an audit, and the quantities that are reported. */
 typedef struct audit_estimands {
   audit_model model;
-  size_t groups;             /* all is the last */
-  size_t sides;              /* and behind them the rest of each contrast that is with the rest */
+  size_t groups;             /* number of groups, with `all` as the last */
+  size_t sides;              /* groups, followed by the rest of each contrast with the rest */
   linear_combination *group; /* [sides] */
   size_t contrasts;
   linear_combination *contrast;
-  size_t (*pair)[2]; /* [contrast]: the sides that are compared */
+  size_t (*pair)[2]; /* [contrast]: indices of the two sides */
 } audit_estimands;
 
-/* Cells, effects, wards and lines of some groups; cells have a problem and data, and are not open.
- * The settings are borrowed. */
+/* Build the cells, effects, cohorts and linear combinations of an audit. Cells have a problem and
+ * data, and are not open. The settings are borrowed. */
 idm_status idm_audit_estimands(const idm_problem *problem, const idm_data *data,
                                const idm_groups *groups, const idm_audit_settings *settings,
                                audit_estimands *estimands, idm_error *opt_error);
 void idm_audit_estimands_clear(audit_estimands *estimands);
 
-/* A line at every draw, in one coordinate: value[chain][draw]. */
+/* Evaluate a linear combination at every draw, in one coordinate: value[chain][draw]. */
 void idm_combination_draws(const audit_model *model, const audit_draws *draws,
                            const linear_combination *combination, size_t coordinate, double *value);
-/* Its variance by the prior. */
+/* Variance of a linear combination under the prior. */
 double idm_combination_prior_var(const audit_model *model, const linear_combination *combination,
                                  size_t coordinate);
-/* log of prior density at `scale` times its scale over that at its own, at every draw; of pooled
- * cells the population's, else that of what the line is made of. */
+/* Log ratio, at every draw, of the prior density with scales multiplied by `scale` to the prior
+ * density. For pooled cells the ratio is that of the population's parameters; otherwise it is that
+ * of the effects which enter the combination. */
 void idm_combination_log_weight(const audit_model *model, const audit_draws *draws,
                                 const linear_combination *combination, double scale,
                                 double *log_weight);
 
-/* === additive =============================================================================== */
+/* === additivity ============================================================================= */
 
-/* Whether the effects of overlapping predicates add up. */
+/* Test whether the effects of overlapping predicates are additive. */
 
-/* Record the check form, and a misfit with both groups where the numbers of those who meet two
- * predicates are not the sum of their effects. Nothing is recorded where each group has numbers of
- * its own, or agents are nested in cells (model.h), or no cell meets two predicates.
+/* Record the check form. It fails both groups of a pair of predicates if the numbers of cells that
+ * satisfy both are not the sum of the two effects. Nothing is recorded if each group has its own
+ * numbers, if agents are nested in cells (model.h), or if no cell satisfies two predicates.
  *
- * The test is the efficient score of delta in x_c = mu + sum_k Z_ck e_k + delta Z_ck Z_cl, per pair
- * of predicates and coordinate, at the posterior mean of the cells: mu and e are nuisances.
- * Where it is beyond the level, the gain in log-likelihood along the same direction is computed as
- * well, and the larger p counts: the score alone overstates one unlikely decision of a small cell.
- * p is Bonferroni's over pairs and coordinates. */
+ * The test is the efficient score test of delta in x_c = mu + sum_k Z_ck e_k + delta Z_ck Z_cl, for
+ * each pair of predicates and each coordinate, at the posterior mean of the cells; mu and e are
+ * nuisance parameters. If the score test rejects, the gain in log-likelihood along the same
+ * direction is also computed, and the larger p-value is used: the score alone overstates one
+ * unlikely decision of a small cell. p-values are Bonferroni-adjusted over pairs and coordinates.
+ */
 idm_status idm_audit_additive(const audit_estimands *estimands, const audit_draws *draws,
                               idm_audit *audit, idm_error *opt_error);
 
-/* === differ ================================================================================= */
+/* === heterogeneity ========================================================================== */
 
-/* Whether the groups of an audit differ, so that one vector of numbers for all is an average. */
+/* Test whether the groups of an audit differ, so that one vector of numbers for all is an average
+ * over groups. */
 
-/* The contrast that is furthest from 0 in its posterior sds. */
+/* The contrast with the largest ratio of |mean| to posterior sd. */
 typedef struct audit_max_contrast {
   size_t contrast;
   size_t coordinate;
   double mean;
-  double sds; /* |mean| over the sd */
-  double p;   /* of a normal posterior, times the number of contrasts and coordinates */
+  double sds; /* |mean| / sd */
+  double p;   /* two-sided, under a normal posterior; Bonferroni-adjusted over contrasts and
+                 coordinates, at most 1 */
 } audit_max_contrast;
 
 idm_status idm_audit_max_contrast(const audit_estimands *estimands, const audit_draws *draws,
                                   audit_max_contrast *difference, idm_error *opt_error);
 
-/* Whether a misfit of everybody by one vector of numbers is what groups that differ lead to: no
- * free number is without effect, and the observations do not contradict the environment. */
+/* Whether differing groups can explain a misfit of the model with one vector of numbers for all:
+ * every free number has an effect, and the observations are consistent with the environment. */
 bool idm_audit_is_heterogeneity(const idm_checks *overall);
-/* Whether the one misfit is that agents or trajectories are not alike: a group of few decisions may
- * differ from the others though no contrast is known well enough. */
+/* Whether the only misfits are differences between agents or between trajectories. A group with few
+ * decisions may differ from the others although no contrast is significant. */
 bool idm_audit_only_unlike(const idm_checks *overall);
 
-/* === held =================================================================================== */
+/* === held dynamics ========================================================================== */
 
-/* Dynamics that an audit holds: the test of the environment by all groups together, and how far a
- * plausible error of the dynamics moves groups and contrasts. */
+/* Fixed dynamics: a test of the environment with all groups, and the sensitivity of groups and
+ * contrasts to errors of the dynamics. */
 
-/* Test the environment of the problem with the observations of all groups; `fitted`: its dynamics
- * are fitted to them. A misfit is one of the last group, all. */
+/* Test the environment of the problem with the observations of all groups. `fitted`: the dynamics
+ * were estimated from these observations. A misfit is added to the last group, `all`. */
 idm_status idm_audit_environment_test(const idm_problem *problem, const idm_data *data, bool fitted,
                                       idm_audit *audit, idm_error *opt_error);
-/* Shifts of groups and contrasts, in units of their coordinates, from those of the cells (cell:
- * [cell], as idm_audit_inspect leaves them). Each cell has an environment of its own, whose errors
- * are independent of the others'. */
+/* Compute the shifts of groups and contrasts, in units of their coordinates, from the shifts of the
+ * cells. cell: [cell], as filled by idm_audit_inspect. The errors of the dynamics are treated as
+ * independent between cells. */
 void idm_audit_propagate_shift(const audit_estimands *estimands, const idm_assessment *cell,
                                idm_audit *audit);
-/* In posterior sds, once these are there: beyond the threshold of depends-on-dynamics a group gets
- * a remark, and a contrast depends on dynamics. */
+/* Divide the shifts by the posterior sds and compare them with the threshold of
+ * depends-on-dynamics. Above it, a group gets a remark, and a contrast is marked as dependent on
+ * dynamics. Posterior sds must be available. */
 void idm_audit_flag_dependence(idm_audit *audit);
 
 /* === inspect ================================================================================ */
 
-/* The model's half of the verdict on a cell: chance, agents who are alike, the log's own summaries.
- */
+/* Model checks of a cell: comparison with chance, homogeneity of agents, predictive checks of the
+ * log's summaries. */
 
-/* The time limit of the checks of all cells, from now on. */
+/* Start the time limit of the checks of all cells. */
 check_time_limit idm_audit_limit(const audit_model *model);
-/* What `idm fit` asks of a model, of every cell at its best draw: misfits and the model's check of
- * assessment[cell], which is zeroed first and freed by idm_audit_inspect_clear. `among` cells are
- * judged together. */
+/* Run the model checks of `idm fit` on every cell at its best draw. The results are misfits and the
+ * model check of assessment[cell], which this function sets to zero first and
+ * idm_audit_inspect_clear frees. `among` is the number of cells that are tested simultaneously. */
 idm_status idm_audit_inspect(const audit_model *model, const audit_draws *draws, size_t among,
                              idm_assessment *assessment, idm_error *opt_error);
-/* The same of one cell whose agents have numbers of their own, into an assessment that is zeroed
- * but for its checks, which have begun. */
+/* Run the same checks on one cell whose agents have their own numbers. The assessment must be zero
+ * except for its checks, which must be initialised. */
 idm_status idm_audit_inspect_cell(const audit_model *model, const audit_draws *draws, size_t cell,
                                   const strata *agents, size_t among, const check_time_limit *limit,
                                   idm_assessment *assessment, idm_error *opt_error);
@@ -128,71 +134,75 @@ void idm_audit_inspect_clear(idm_assessment *assessment, size_t cells);
 
 /* === judge ================================================================================== */
 
-/* Numbers of an audit from its draws, and the verdict on each group. */
+/* Summaries of the draws, and the verdict on each group and contrast. */
 
-/* Means of a group's number at half and at double the prior's scale. */
+/* Means of a group's number at half and at double the prior scale. */
 typedef struct prior_scale_means {
   double mean[2];
 } prior_scale_means;
 
-/* Take in the draws of way `way` of an audit whose names and sizes are there, and what else hangs
- * on its dynamics: sensitivity to the prior's scale (by weights or, where they are too uneven, by
- * fits), and what a group's own decisions say. scales: [side][coordinate]. */
+/* Store the draws made in draw `dynamics_index` of the dynamics in an audit whose names and sizes
+ * are set, with the quantities that depend on these dynamics: sensitivity to the prior scale (by
+ * importance weights or, if these are too uneven, by refitting), and the information in a group's
+ * own decisions. scales: [side][coordinate]. */
 idm_status idm_audit_collect(const audit_estimands *estimands, const audit_draws *draws,
                              size_t dynamics_index, uint64_t stream, const audit_watch *watch,
                              idm_audit *audit, prior_scale_means *scales, idm_error *opt_error);
-/* How the model fits, in the dynamics at hand. */
+/* Assess the fit of the model in the current dynamics. */
 idm_status idm_audit_assess(const audit_estimands *estimands, const audit_draws *draws,
                             idm_audit *audit, idm_error *opt_error);
-/* Once all are there: summaries, contraction, flags, verdicts. */
+/* Compute summaries, contractions, significance and verdicts. All draws must be collected. */
 idm_status idm_audit_conclude(const audit_estimands *estimands, const prior_scale_means *scales,
                               idm_audit *audit, idm_error *opt_error);
-/* Holm's (1979) adjustment of p[count], in place. */
+/* Adjust p[count] in place by the method of Holm (1979). */
 idm_status idm_audit_holm(double *p, size_t count, idm_error *opt_error);
 
-/* === looked ================================================================================= */
+/* === reassess =============================================================================== */
 
-/* Looks at how the model fits, in one draw of the dynamics after another. */
+/* Repeated assessment of the model in several draws of the dynamics. */
 
-/* Sides that the model does not fit, or whose prior and decisions disagree. */
+/* Number of sides that the model does not fit, or with a conflict between prior and decisions. */
 size_t idm_audit_count_unfit(const idm_audit *audit);
 
-/* Whether a second look replaces the first: fewer sides are unfit, and no more tests are left out.
- * A test that is left out finds nothing, which is no better. */
+/* Whether a repeated assessment replaces the first: fewer sides are unfit, and no more tests are
+ * left out. A test that is left out cannot reject, which is no improvement. */
 bool idm_audit_reassess_better(size_t unfit_before, const idm_checks *before, size_t unfit,
                                const idm_checks *checks);
 
-/* Look again (idm_audit_assess), in the dynamics at hand, and keep what was found before unless
- * this look replaces it: dynamics that are not known exactly contradict a model only where none of
- * them does without. */
+/* Assess the model again (idm_audit_assess) in the current dynamics, and keep the earlier result
+ * unless the new one replaces it. Uncertain dynamics contradict a model only if it fits in none of
+ * their draws. */
 idm_status idm_audit_reassess(const audit_estimands *estimands, const audit_draws *draws,
                               idm_audit *audit, idm_error *opt_error);
 
-/* === pull =================================================================================== */
+/* === prior conflict ========================================================================= */
 
-/* Priors that hold the numbers of an audit off what the decisions lead to. */
+/* Conflicts between priors and decisions. */
 
-/* Record the check prior-pull (assess/pull.h) of the numbers that have a fixed prior: of groups
- * that are not pooled, each by itself; such a group has its misfit, and is `elsewhere`. */
+/* Record the check prior-pull (idm_prior_pull) for the numbers with a fixed prior, which are those
+ * of groups that are not pooled. A group that fails gets a misfit, and its prior_conflict is set.
+ */
 void idm_audit_conflict_groups(const audit_estimands *estimands, idm_audit *audit);
-/* The same of pooled groups: mean and sd of their distribution, and sds of agents within groups.
- * Then all groups and contrasts fail, since every group is drawn to that distribution. */
+/* Record the same check for pooled groups: mean and sd of the distribution over groups, and sds of
+ * agents within groups. If it fails, all groups and contrasts fail, because every group is shrunk
+ * towards that distribution. */
 void idm_audit_conflict_pooled(const audit_estimands *estimands, idm_audit *audit);
 
 /* === remarks ================================================================================ */
 
-/* Remarks on a finished audit: what the dynamics leave open, what agents within groups leave open,
- * and which checks are left to other commands. */
+/* Remarks on a finished audit: uncertainty from the dynamics and from agents within groups, and
+ * checks that other commands run. */
 
-/* Chains that disagree about dynamics which were drawn with the decisions fail the audit. */
+/* Add the remarks. Chains that disagree about jointly sampled dynamics fail the audit. */
 void idm_audit_remark(idm_audit *audit);
 
-/* === ward =================================================================================== */
+/* === cohorts ================================================================================ */
 
-/* Agents nested in the cells of an audit, as samples of normal populations. */
+/* Checks of agents nested in cells, as samples of normal populations. */
 
-/* Record the checks outlier and form of the agents of each ward, with a misfit of the groups that
- * the agent or the product belongs to where they fail. Nothing is recorded without wards. */
+/* Record the checks outlier and form of the agents of each cohort. If a check fails, it adds a
+ * misfit to the groups of the outlying agent or of the product. Nothing is recorded without
+ * cohorts. */
 idm_status idm_audit_cohort_check(const audit_estimands *estimands, const audit_draws *draws,
                                   idm_audit *audit, idm_error *opt_error);
 

@@ -1,6 +1,7 @@
-/* The model of an audit: cells, effects, draws.
+/* Model of an audit: cells, effects and their posterior draws.
  *
- * Contents: model · words · spread · draws · sample · cell · dynamics · nest · crowd · tabulate */
+ * Contents: model · words · spread · draws · sample · cell · dynamics · nested agents · agents of a
+ * cell · tabulate */
 #ifndef IDM_INVERT_AUDIT_MODEL_H
 #define IDM_INVERT_AUDIT_MODEL_H
 
@@ -23,80 +24,82 @@
 
 /* === model ================================================================================== */
 
-/* The model of an audit, whatever the groups are: cells of patients that share one vector of free
- * numbers, and effects that cells share.
+/* Model of an audit: cells of people who share one vector of free numbers, and effects that cells
+ * share (docs/method/audit.md, 1).
  *
- * In the coordinates of the scales cell c has x_c = mu + sum_k Z_ck e_k with e_k ~ normal(0, tau),
- * mu ~ normal(M, s) and tau ~ halfnormal(s/2), each coordinate by itself, normal(M, s) being the
- * prior of the block. For a partition Z is the identity, so that x_g ~ normal(mu, tau); for
- * predicates cells are the patterns of joint membership, and Z says which predicates a cell meets.
- * Without pooling mu = M and tau = s are held, which makes cells independent where Z is the
- * identity. Where agents are nested in cells, x_c is what the numbers of its agents are normal
- * around. */
+ * In scaled coordinates, cell c has x_c = mu + sum_k Z_ck e_k with e_k ~ normal(0, tau), mu ~
+ * normal(M, s) and tau ~ halfnormal(s/2), independently per coordinate, where normal(M, s) is the
+ * prior of the block. For a partition, Z is the identity, so that x_g ~ normal(mu, tau). For
+ * predicates, cells are the patterns of joint membership, and Z_ck is 1 if cell c satisfies
+ * predicate k. Without pooling, mu = M and tau = s are fixed, and cells are independent if Z is the
+ * identity. If agents are nested in cells, the numbers of the agents of cell c are normal with mean
+ * x_c. */
 
-/* People who share one vector of free numbers. */
+/* Trajectories whose agents share one vector of free numbers. */
 typedef struct audit_cell {
-  const idm_problem *problem; /* borrowed: that of all, or `moved` */
-  idm_problem *modified;      /* with other dynamics; NULL where they are those of all */
-  idm_dynamics_draws own;     /* dynamics learnt from its own log; none: not asked for */
+  const idm_problem *problem; /* borrowed: the problem of all cells, or `modified` */
+  idm_problem *modified;      /* with the dynamics of this cell; NULL: those of all cells */
+  idm_dynamics_draws own;     /* dynamics learnt from the cell's log; empty: not requested */
   idm_data *data;
-  uint32_t *from;      /* [trajectory of data]: that of the whole log */
-  double cases;        /* how many it counts for: trajectories or, where they are nested, agents */
-  fit_context f;       /* one matching a chain */
-  double *precision;   /* [dimension][dimension], and */
-  double *linear_term; /* [dimension]: log L(x) is about pull' x - x' precision x / 2 */
-  double *information; /* [dimension][dimension]: what its log adds to the prior's precision, by the
-                   moments of its grid; without one the same as `precision` */
-  double *agent_information; /* the same of agents who are nested in it, the sum of what each tells
-                    by the curvature where it is; NULL: none are. That takes in how they vary, and
-                    takes a likelihood that levels off for one that does not; `told` is the
-                    other way round, and what is known is the less of both */
+  uint32_t *from;      /* [trajectory of data]: index in the whole log */
+  double cases;        /* weight: number of trajectories or, if agents are nested, of agents */
+  fit_context f;       /* one matching object per chain */
+  double *precision;   /* [dimension][dimension]: P */
+  double *linear_term; /* [dimension]: h, with log L(x) approximately h'x - x'Px/2 */
+  double *information; /* [dimension][dimension]: posterior precision less prior precision, by the
+                          moments of the grid; without a grid, equal to `precision` */
+  double *agent_information; /* [dimension][dimension]: sum over nested agents of (Sigma + H^-1)^-1
+                                (idm_people.information); NULL: no agents are nested. It includes
+                                the variation between agents but treats each log-likelihood as
+                                quadratic; `information` includes flat tails but no variation. The
+                                smaller of the two is used */
   double *start;             /* [chain][dimension] */
-  chain_start *found;        /* its mode, which plans start from */
-  idm_grid *grid;            /* of its log-likelihood; NULL: none, and every look is exact */
-  double low[IDM_GRID_DIMENSIONS]; /* where the grid lies */
+  chain_start *found;        /* mode; plans start from its solution */
+  idm_grid *grid;            /* table of the log-likelihood; NULL: every evaluation is exact */
+  double low[IDM_GRID_DIMENSIONS]; /* ends of the grid */
   double high[IDM_GRID_DIMENSIONS];
-  double base;                   /* about its largest value */
-  double distant_log_likelihood; /* the largest log-likelihood found far from the prior, and */
-  double *distant_point;         /* [dimension]: where */
+  double base;                   /* approximate maximum of the log-likelihood */
+  double distant_log_likelihood; /* largest log-likelihood found far from the prior mean */
+  double *distant_point;         /* [dimension]: where it was found */
 } audit_cell;
 
-/* Agents who are fitted together. */
+/* Agents that are fitted together. */
 typedef struct audit_cohort {
   idm_data *data;
   idm_design *design;
-  uint32_t *cell; /* [person] */
+  uint32_t *cell; /* [person]: cell of the model */
 } audit_cohort;
 
-/* Dynamics that are drawn together with the decisions; all is borrowed. */
+/* Dynamics that are sampled together with the free numbers. All pointers are borrowed. */
 typedef struct audit_joint {
   const idm_problem *problem;
   const idm_cut_draws *cut;
-  const idm_iohmm *learner; /* of the observations of the whole log */
+  const idm_iohmm *learner; /* model of the observations of the whole log */
 } audit_joint;
 
 typedef struct audit_model {
   const idm_fit_settings *settings; /* borrowed */
   bool pooled;
-  bool partition; /* share is the identity */
+  bool partition; /* Z is the identity */
   size_t dimension;
   size_t cells;
   size_t effects;
   audit_cell *cell;
-  size_t cohorts; /* 0: a cell shares one vector of free numbers; else agents are nested in cells */
+  size_t cohorts; /* 0: agents of a cell share one vector of free numbers; otherwise agents are
+                     nested in cells */
   audit_cohort *cohort;
   double *share; /* Z: [cell][effect], 0 or 1 */
   double *mean;  /* [dimension]: M */
   double *sd;    /* [dimension]: s */
-  bool learnt;   /* cells are seen in draws of learnt dynamics, not in those of the problem */
-  const audit_joint *joint; /* dynamics are drawn with the decisions (invert/joint/joint.h); NULL:
-                               they are given */
-  bool exact;   /* every draw is accepted by the likelihoods themselves, whatever the grids say */
-  uint64_t key; /* of its random streams */
-  idm_timestamp began; /* when it was begun with */
+  bool learnt;   /* cells are evaluated in learnt dynamics, not in those of the problem */
+  const audit_joint
+      *joint;   /* dynamics are sampled jointly (invert/joint/joint.h); NULL: dynamics are given */
+  bool exact;   /* accept every draw by the exact likelihood, not by the grids */
+  uint64_t key; /* key of the random streams */
+  idm_timestamp began; /* start time, for the time limit of the checks */
 } audit_model;
 
-/* Agents of all wards, or of those before one. */
+/* Number of agents in the first `cohorts` cohorts. */
 static inline size_t idm_audit_agents(const audit_model *model, size_t cohorts)
 {
   size_t count = 0;
@@ -104,7 +107,7 @@ static inline size_t idm_audit_agents(const audit_model *model, size_t cohorts)
   return count;
 }
 
-/* Draws of a model: all but log_likelihood in the order [coordinate][chain][draw]. */
+/* Posterior draws of a model, in the order [coordinate][chain][draw] except log_likelihood. */
 typedef struct audit_draws {
   size_t chains;
   size_t draws;
@@ -112,206 +115,215 @@ typedef struct audit_draws {
   double *sd;             /* tau */
   double *effect;         /* [effect]: e */
   double *cell;           /* [cell]: x */
-  double *within;         /* [cell]: sd of its agents; NULL where they are not nested */
-  double *agent;          /* [agent], one ward after the other: their numbers; NULL the same */
-  double *log_likelihood; /* [cell][chain][draw]; 0 where dynamics are drawn with the decisions */
-  idm_joint_dynamics *dynamics; /* drawn with the decisions; else NULL */
+  double *within;         /* [cell]: sd of its agents; NULL: agents are not nested */
+  double *agent;          /* [agent], cohort by cohort: free numbers; NULL: agents are not nested */
+  double *log_likelihood; /* [cell][chain][draw]; 0 if dynamics are sampled jointly */
+  idm_joint_dynamics *dynamics; /* jointly sampled dynamics; otherwise NULL */
 } audit_draws;
 
-/* Steps of an audit in its journal. */
+/* Kinds of steps in the journal of an audit. */
 typedef enum audit_step {
-  AUDIT_STEP_OPEN,   /* of a cell */
-  AUDIT_STEP_REFINE, /* of a cell: a finer grid */
-  AUDIT_STEP_LEARN,  /* of a cell: its own dynamics */
+  AUDIT_STEP_OPEN,   /* open a cell */
+  AUDIT_STEP_REFINE, /* build a finer grid of a cell */
+  AUDIT_STEP_LEARN,  /* learn the dynamics of a cell */
   AUDIT_STEP_SAMPLE,
 } audit_step;
 
-/* The number of a step: `way` counts draws of the dynamics over the whole audit, `index` is of the
- * cell, or counts samples. */
+/* Journal key of a step. `dynamics_index` numbers the draws of the dynamics over the whole audit;
+ * `index` is the cell, or numbers the calls of the sampler. */
 static inline uint64_t idm_audit_step(audit_step step, size_t dynamics_index, size_t index)
 {
   return (uint64_t)step << 60 | (uint64_t)dynamics_index << 32 | (uint64_t)index;
 }
 
-/* Watches, as idm_fit_monitor does, with the share of the draws made. */
+/* Progress monitor of one part of an audit. */
 typedef struct audit_watch {
   const idm_fit_monitor *opt_monitor;
-  idm_journal *journal;  /* of the whole audit */
-  size_t dynamics_index; /* of the whole audit: numbers steps */
-  double from;           /* share of the whole that is done when it begins, */
-  double to;             /* and when it ends */
+  idm_journal *journal;  /* journal of the whole audit */
+  size_t dynamics_index; /* first index of this part, for idm_audit_step */
+  double from;           /* fraction of the audit done at the start of this part */
+  double to;             /* and at its end */
 } audit_watch;
 
 /* === words ================================================================================== */
 
-/* Words of an audit, for the table of its keys and for its groups. */
+/* Names of options and of groups. */
 
-/* What idm_pool and idm_audit_dynamics are called. */
+/* Names of the values of idm_pool and idm_audit_dynamics. */
 extern const char *const idm_audit_pool_words[];
 extern const char *const idm_audit_dynamics_words[];
 
-/* What everybody is called beside the groups, and those whom a group is compared with. */
+/* Reserved names: all people, and the complement of a group. */
 #define IDM_AUDIT_ALL  "all"
 #define IDM_AUDIT_REST "rest"
 
-/* Every pair of a partition is compared up to so many groups; beyond, each with the rest. */
+/* Largest number of groups for which all pairs are compared; above it, each group is compared with
+ * the rest. */
 enum { IDM_AUDIT_MAX_PAIRED = 10 };
 
-/* Draws of the dynamics that the model is looked at in where it does not fit in their mean. */
+/* Largest number of draws of the dynamics in which the fit of the model is assessed, if the model
+ * does not fit in their mean. */
 enum { IDM_AUDIT_ASSESSED_DRAWS = 4 };
 
 /* === spread ================================================================================= */
 
-/* Effects with a common spread, which is integrated out: e_k ~ normal(0, tau), k < K, with
- * tau ~ halfnormal(scale). */
+/* Effects with a common sd that is integrated out: e_k ~ normal(0, tau), k < K, with tau ~
+ * halfnormal(scale). */
 
-/* Log of the integral over tau of halfnormal(tau) prod_k normal(e_k; 0, tau), up to a constant that
- * depends on `count` alone; `squares` is sum_k e_k^2. -inf where it is not finite. */
+/* Return the log of the integral over tau of halfnormal(tau) prod_k normal(e_k; 0, tau), up to a
+ * constant that depends on `count` only. `squares` is sum_k e_k^2. -inf if the integral is not
+ * finite. */
 double idm_spread_log_prior(double squares, size_t count, double scale);
-/* A draw of tau given the effects. */
+/* Draw tau given the effects. NaN if `squares` is not positive and finite. */
 double idm_spread_draw(double squares, size_t count, double scale, idm_random *random);
 
-/* Levels that effects are added to a common mean to give: level_k = mu + e_k with
- * mu ~ normal(mean, sd). */
+/* Levels of cells with one effect each: level_k = mu + e_k with mu ~ normal(mean, sd). */
 typedef struct idm_spread_levels {
   size_t count;   /* K, at least 2 */
-  double average; /* of the levels */
-  double squares; /* sum over levels of squared distances from the average */
+  double average; /* mean of the levels */
+  double squares; /* sum of squared deviations from the average */
   double mean;
   double sd;
-  double scale; /* of tau */
+  double scale; /* scale of tau */
 } idm_spread_levels;
 
-/* A draw of mu and tau given the levels alone; NaN where these are all the same. */
+/* Draw mu and tau given the levels, with the effects integrated out. NaN if all levels are equal.
+ */
 void idm_spread_draw_population(const idm_spread_levels *levels, idm_random *random,
                                 double *ret_mean, double *ret_spread);
 
 /* === draws ================================================================================== */
 
-/* Draws of an audit: room for them, and who watches. */
+/* Memory of posterior draws, and progress reports. */
 
-/* Report that a share of its part is done, with the work under way in a step of the journal; true
- * where it is to stop. */
+/* Report that the fraction `share` of a part is done. opt_work: state of the journal step in
+ * progress. Returns true if the caller must stop. */
 bool idm_audit_report_progress(const audit_watch *watch, double share, uint64_t step,
                                const idm_progress_state *opt_work);
-/* Draws there or back. */
+/* Write draws to a record, or read them from it. */
 void idm_audit_draws_pass(const audit_model *model, audit_draws *draws, idm_record *record);
-/* Room for them. */
+/* Allocate draws. */
 idm_status idm_audit_draws_create(const audit_model *model, audit_draws *draws,
                                   idm_error *opt_error);
 void idm_audit_draws_clear(audit_draws *draws);
 
 /* === sample ================================================================================= */
 
-/* Draws of an audit, by chains. */
+/* Posterior draws of an audit by Markov chains. */
 
-/* Draws, with s and tau's scale multiplied by `scale` and random streams by `stream`; the same at
- * any thread count. IDM_UNTRUSTED where it was stopped. */
+/* Sample the posterior, with s and the scale of tau multiplied by `scale` and the random streams
+ * offset by `stream`. The result does not depend on the number of threads. IDM_UNTRUSTED if the
+ * watch stops it. */
 idm_status idm_audit_sample(const audit_model *model, double scale, uint64_t stream,
                             const audit_watch *watch, audit_draws *draws, idm_error *opt_error);
 
 /* === cell =================================================================================== */
 
-/* A cell of an audit: its mode, its grid and where chains start. */
+/* A cell of an audit: its mode, its grid and the starting points of its chains. */
 
-/* The free numbers as idm_parameters orders them: IDM_INPUT where one has a prior that is not
- * normal, or a coordinate that is bounded. mean, sd: [dimension]. */
+/* Prior mean and sd of the free numbers, in the order of idm_parameters. mean, sd: [dimension].
+ * IDM_INPUT if a prior is not normal or a coordinate is bounded. */
 idm_status idm_audit_priors(const idm_parameters *parameters, double *mean, double *sd,
                             idm_error *opt_error);
-/* Open a cell whose problem and data are set: mode, normal approximation, grid and starting points.
- * IDM_UNTRUSTED where opt_stop becomes true. */
+/* Open a cell whose problem and data are set: find its mode, normal approximation, grid and
+ * starting points. IDM_UNTRUSTED if opt_stop becomes true. */
 idm_status idm_audit_cell_open(audit_cell *cell, const idm_fit_settings *settings,
                                const double *mean, const double *sd, const atomic_bool *opt_stop,
                                idm_error *opt_error);
-/* The result of opening, or of a finer grid: into a record, or from one into a cell whose problem
- * and data are set. IDM_INPUT where the record does not fit. */
+/* Write an open cell to a record, or read it into a cell whose problem and data are set. IDM_INPUT
+ * if the record does not match. */
 void idm_audit_cell_write(const audit_cell *cell, size_t chains, idm_record *record);
 idm_status idm_audit_cell_read(audit_cell *cell, const idm_fit_settings *settings,
                                idm_record *record, idm_error *opt_error);
-/* Back to a cell that is not open, and may be again. */
+/* Free what opening created; the cell can be opened again. */
 void idm_audit_cell_reset(audit_cell *cell);
-/* The same, and free problem and data of its own. */
+/* Reset the cell, and free its problem and data. */
 void idm_audit_cell_close(audit_cell *cell);
 
 /* === dynamics =============================================================================== */
 
-/* Dynamics of a cell's own, learnt from its log. */
+/* Dynamics learnt from the log of one cell (docs/method/audit.md, 3). */
 
-/* Start, transitions and emissions given a log: the best that Baum and Welch's steps reach from
- * dispersed starts, the problem's own among them, or, with `drawn`, draws around their modes. */
+/* Learn start, transition and emission probabilities from a log. Without `drawn`, *draws is one
+ * point: the best local maximum that expectation maximisation (Baum-Welch) reaches from dispersed
+ * starts and from the dynamics of the problem. With `drawn`, it contains draws around the modes. */
 idm_status idm_audit_learn_dynamics(const idm_problem *problem, const idm_data *data, bool drawn,
                                     uint64_t seed, idm_dynamics_draws *draws, idm_error *opt_error);
-/* The check higher-mode of the draws of all cells. An audit that fails it is not trusted. */
+/* Run the check higher-mode on the learnt dynamics of all cells. An audit that fails it is not
+ * trusted. */
 idm_status idm_audit_learn_check(const audit_model *model, idm_audit *audit, idm_error *opt_error);
-/* Such dynamics into a record, and back. */
+/* Write learnt dynamics to a record, or read them from it. */
 void idm_audit_learn_write(const idm_dynamics_draws *draws, idm_record *record);
 idm_status idm_audit_learn_read(idm_record *record, idm_dynamics_draws *draws,
                                 idm_error *opt_error);
 
-/* === nest =================================================================================== */
+/* === nested agents ========================================================================== */
 
-/* Agents nested in groups: each has numbers of its own, normal around those of its cell. */
+/* Agents nested in groups: each agent has its own free numbers, normal around those of its cell. */
 
-/* Divide the agents of a model whose cells have problem and data into wards: one where cells are
- * pooled, else one a cell. IDM_INPUT names an agent who is in several cells, or the group that is
- * one agent with nobody to be pooled with. */
+/* Divide the agents of a model, whose cells have problem and data, into cohorts: one cohort if
+ * cells are pooled, otherwise one per cell. IDM_INPUT names an agent that belongs to several cells,
+ * or a group of one agent that is not pooled with others. */
 idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data,
                           const idm_groups *groups, audit_model *model, idm_error *opt_error);
 void idm_audit_cohorts_clear(audit_model *model);
 
-/* The part of idm_audit_sample that is of one ward, with what its agents say of their cells (apart)
- * where scale is 1. `step` is of the journal; *stopped: the watch has stopped it. */
+/* Sample one cohort, as part of idm_audit_sample. If scale is 1, also store the information of its
+ * agents in their cells. `step` is the journal key. *stopped is true if the watch stopped the
+ * sampler. */
 idm_status idm_audit_nest_sample(const audit_model *model, double scale,
                                  const audit_watch *opt_monitor, uint64_t step, size_t cohort,
                                  bool *stopped, audit_draws *draws, idm_error *opt_error);
-/* What its agents say of their cells, there or back. */
+/* Write the information of a cohort's agents to a record, or read it from it. No effect unless
+ * scale is 1. */
 idm_status idm_audit_nest_pass(const audit_model *model, size_t cohort, double scale,
                                idm_record *record, idm_error *opt_error);
-/* As idm_audit_inspect, of agents with numbers of their own. */
+/* idm_audit_inspect for agents with their own free numbers. */
 idm_status idm_audit_nest_inspect(const audit_model *model, const audit_draws *draws, size_t among,
                                   idm_assessment *assessment, idm_error *opt_error);
 
-/* === crowd ================================================================================== */
+/* === agents of a cell ======================================================================= */
 
-/* Agents nested in one cell of an audit, as strata: each has numbers of its own. */
+/* Agents nested in one cell of an audit, as strata of the cell's log. */
 
 typedef struct cell_agents {
-  idm_design design; /* an effect per number, and one cell per agent */
-  idm_people people; /* their numbers alone */
+  idm_design design; /* one effect per free number, one cell per agent */
+  idm_people people; /* draws of the agents' numbers only */
   strata strata;
 } cell_agents;
 
-/* The strata refer to the crowd, which must not be copied. Model and draws are borrowed.
- * idm_cell_agents_close accepts a crowd that was set to 0. */
+/* `strata` points into the object, which must not be copied. Model and draws are borrowed.
+ * idm_cell_agents_close accepts an object set to 0. */
 idm_status idm_cell_agents_open(cell_agents *c, const audit_model *model, const audit_draws *draws,
                                 size_t cell, idm_error *opt_error);
 void idm_cell_agents_close(cell_agents *c);
 
 /* === tabulate =============================================================================== */
 
-/* Grids in place of cells' likelihoods: where they lie, and how far off they are. */
+/* Grids that replace the likelihoods of cells: their extent, and their approximation error. */
 
-/* Give an open cell a grid around its mode, as wide as its log-likelihood and a prior of twice the
- * scale let anybody go; none where it has too many free numbers. IDM_UNTRUSTED where opt_stop
- * becomes true. */
+/* Build a grid around the mode of an open cell. It covers the region in which the log-likelihood
+ * plus the log of a prior of twice the scale is within 20 nats of the mode. No grid is built for
+ * more than IDM_GRID_DIMENSIONS free numbers. IDM_UNTRUSTED if opt_stop becomes true. */
 idm_status idm_audit_tabulate(audit_cell *cell, const chain_start *found, const double *mean,
                               const double *sd, const atomic_bool *opt_stop, idm_error *opt_error);
-/* A finer grid in the same place. */
+/* Replace the grid by a finer one over the same box. */
 idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *sd,
                             const atomic_bool *opt_stop, idm_error *opt_error);
-/* Covariance of a cell's numbers under its prior and its grid: [dimension][dimension]. */
+/* Posterior covariance of a cell's numbers under its prior and its grid: [dimension][dimension]. */
 idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const double *sd,
                              double *covariance, idm_error *opt_error);
-/* A place a chain, x[chain][dimension], as far apart as prior and grid go, in order of the first
- * coordinate: in every mode that is worth one, so that chains which cannot leave theirs disagree.
- */
+/* Overdispersed starting points, one per chain: x[chain][dimension]. They are systematic draws from
+ * the tempered density of prior and grid, ordered by the first coordinate, so that every mode of
+ * appreciable mass gets a chain and chains that cannot leave their modes disagree. */
 idm_status idm_audit_disperse(const audit_cell *cell, const double *mean, const double *sd,
                               size_t chains, double *x, idm_error *opt_error);
-/* The log-likelihood of a cell by its grid; beyond, it falls as the normal approximation does. */
+/* Log-likelihood of a cell interpolated on its grid; outside the grid it falls as the normal
+ * approximation does. */
 double idm_audit_grid_likelihood(const audit_cell *cell, size_t dimension, const double *x);
-/* The sd over draws of what the grids of all cells are off by together, in nats, from a sample of
- * the draws. No posterior mean is moved by more than that share of its sd (Cauchy and Schwarz).
- * 0 without grids; inf where a draw is impossible. */
+/* Standard deviation, in nats, of the total error of all grids, over a sample of the draws. By the
+ * Cauchy-Schwarz inequality, it bounds the shift of any posterior mean in units of its sd. 0
+ * without grids; inf if a draw has likelihood 0. */
 idm_status idm_audit_grid_error(const audit_model *model, const audit_draws *draws,
                                 double *ret_error, idm_error *opt_error);
 

@@ -1,6 +1,7 @@
-/* Agents nested in groups: see the header.
+/* Samples and checks agents that are nested in the groups of an audit, by a hierarchical model
+ * (docs/method/people.md, 1).
  *
- * Contents: crowd · nest */
+ * Contents: agents of a cell · nested agents */
 #include "invert/audit/model.h"
 
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 #include "invert/check.h"
 #include "invert/policy.h"
 
-/* === crowd ==================================================================================== */
+/* === agents of a cell ======================================================================= */
 
-/* Agents nested in one cell of an audit: see the header. */
+/* Agents nested in one cell of an audit, as strata of its log. */
 
 void idm_cell_agents_close(cell_agents *c)
 {
@@ -29,7 +30,7 @@ void idm_cell_agents_close(cell_agents *c)
   *c = (cell_agents){0};
 }
 
-/* The number, over all wards, of an agent of a cell; past the last where there is none. */
+/* Index, over all cohorts, of an agent of a cell; the number of agents if it is not found. */
 static size_t find_agent(const audit_model *m, size_t cell, const char *name)
 {
   size_t first = 0;
@@ -87,9 +88,9 @@ idm_status idm_cell_agents_open(cell_agents *c, const audit_model *m, const audi
   return status;
 }
 
-/* === nest ===================================================================================== */
+/* === nested agents ========================================================================== */
 
-/* --- wards ---------------------------------------------------------------------------------- */
+/* --- cohorts --------------------------------------------------------------------------------- */
 
 void idm_audit_cohorts_clear(audit_model *m)
 {
@@ -103,7 +104,7 @@ void idm_audit_cohorts_clear(audit_model *m)
   m->cohorts = 0;
 }
 
-/* The first group that a trajectory is in, in words. */
+/* Name of the first group that contains a trajectory, for messages. */
 static const char *group_of(const idm_groups *g, size_t trajectory)
 {
   for (size_t i = 0; i < g->name.count; i++)
@@ -111,7 +112,8 @@ static const char *group_of(const idm_groups *g, size_t trajectory)
   return "no group";
 }
 
-/* An agent has trajectories in a group, t or `other`, and some that are not. */
+/* Report an agent with trajectories both inside and outside a group: t and `other` differ in
+ * membership. */
 static idm_status fail_split(const idm_data *data, const idm_groups *g, size_t group, size_t t,
                              size_t other, idm_error *opt_error)
 {
@@ -120,17 +122,19 @@ static idm_status fail_split(const idm_data *data, const idm_groups *g, size_t g
     idm_print(where, sizeof where, "in '%.60s' and in '%.60s'", group_of(g, other), group_of(g, t));
   else
     idm_print(where, sizeof where, "in '%.60s' and others that are not", g->name.name[group]);
-  return idm_fail(opt_error, IDM_INPUT,
-                  "agent '%.60s' has trajectories %s: agents are nested in groups only where each "
-                  "is whole in them; leave rows out by --where, or leave --people out, or compare "
-                  "within agents by `idm fit --by agent --model`",
-                  data->agent_name.name[data->agent[t]], where);
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "agent '%.60s' has trajectories %s: --people requires that all trajectories of an "
+      "agent are in the same groups; leave rows out by --where, or leave --people out, "
+      "or compare within agents by `idm fit --by agent --model`",
+      data->agent_name.name[data->agent[t]], where);
 }
 
-/* All trajectories of an agent are in the same groups. */
+/* Check that all trajectories of an agent are in the same groups. IDM_INPUT otherwise. */
 static idm_status check_nested(const idm_data *data, const idm_groups *g, idm_error *opt_error)
 {
-  size_t *first = idm_new(data->agent_name.count, sizeof *first); /* trajectory, from 1 */
+  size_t *first =
+      idm_new(data->agent_name.count, sizeof *first); /* [agent]: its first trajectory + 1 */
   if (!first) return idm_fail_memory(opt_error);
   idm_status status = IDM_OK;
   for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++) {
@@ -144,7 +148,8 @@ static idm_status check_nested(const idm_data *data, const idm_groups *g, idm_er
   return status;
 }
 
-/* An intercept, and behind it an effect for each of the model's that agents share by their cell. */
+/* Design of one coordinate: an intercept, followed by the effects of the model, which agents share
+ * by cell. */
 static idm_status pool_effect(const audit_model *m, const audit_cohort *w, size_t j,
                               const idm_groups *g, idm_error *opt_error)
 {
@@ -191,8 +196,8 @@ static idm_status pool(const audit_model *m, const audit_cohort *w, const idm_gr
   return status;
 }
 
-/* Cells from `first` to `past`, which share no trajectory, as one log; and the cell of each of its
- * trajectories. */
+/* Join the cells first, ..., end_cell - 1, which share no trajectory, into one log. *ret_cell:
+ * [trajectory], the cell of each. */
 static idm_status join_cells(const idm_data *data, const audit_model *m, size_t first,
                              size_t end_cell, idm_data **ret_data, uint32_t **ret_cell,
                              idm_error *opt_error)
@@ -212,7 +217,7 @@ static idm_status join_cells(const idm_data *data, const audit_model *m, size_t 
   return status;
 }
 
-/* Agents of some cells, who are fitted together. */
+/* Create the cohort of the agents of some cells. */
 static idm_status make_cohort(const idm_problem *problem, const idm_data *data, const idm_groups *g,
                               size_t first, size_t end_cell, audit_model *m, idm_error *opt_error)
 {
@@ -234,7 +239,8 @@ static idm_status make_cohort(const idm_problem *problem, const idm_data *data, 
   return status;
 }
 
-/* A cell of one agent says nothing of how agents vary. */
+/* Check that every cell has several agents: one agent carries no information on the sd of agents.
+ */
 static idm_status check_agent_counts(const audit_model *m, idm_error *opt_error)
 {
   for (size_t c = 0; c < m->cells; c++) {
@@ -243,25 +249,28 @@ static idm_status check_agent_counts(const audit_model *m, idm_error *opt_error)
     for (size_t t = 1; t < data->trajectories && !more_than_one; t++)
       more_than_one = data->agent[t] != data->agent[0];
     if (!more_than_one)
-      return idm_fail(opt_error, IDM_INPUT,
-                      "a group has one agent, '%.60s', and how agents vary cannot be told from "
-                      "one: pool groups (--pool partial), or leave --people out",
-                      data->agent_name.name[data->agent[0]]);
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "a group has one agent, '%.60s', from which the variation of agents cannot be "
+          "estimated: pool groups (--pool partial), or leave --people out",
+          data->agent_name.name[data->agent[0]]);
   }
   return IDM_OK;
 }
 
-/* As many agents as numbers of groups, each in a cell of its own, say nothing of it either. */
+/* Check that there are more agents than group parameters or than cells; otherwise the sd of agents
+ * is not identified either. */
 static idm_status check_enough_agents(const audit_model *m, idm_error *opt_error)
 {
   const size_t people = m->cohort[0].design->people;
   const size_t numbers = m->effects + (m->partition ? 0 : 1);
   if (people > m->cells || people > numbers) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "%s, and how agents vary cannot be told from how groups differ: leave --people "
-                  "out, or take wider groups",
-                  m->partition ? "every group has one agent"
-                               : "there are no more agents than groups and their level");
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "%s, and the variation of agents cannot be distinguished from that of groups: leave "
+      "--people out, or use larger groups",
+      m->partition ? "every group has one agent"
+                   : "there are no more agents than groups and their level");
 }
 
 idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data, const idm_groups *g,
@@ -282,7 +291,7 @@ idm_status idm_audit_nest(const idm_problem *problem, const idm_data *data, cons
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* Priors of a design at a multiple of their scale. */
+/* Multiply the prior scales of a design by `scale`. */
 static void rescale(idm_design *d, double scale)
 {
   for (size_t j = 0; j < d->effects; j++) {
@@ -297,7 +306,7 @@ static void add_to(double *to, const double *from, double weight, size_t count)
   for (size_t i = 0; i < count; i++) to[i] += weight * from[i];
 }
 
-/* The population of one coordinate: of the groups, or of one cell. */
+/* Store the population of one coordinate: that of the groups, or of one cell. */
 static void store_population(const audit_model *m, const audit_cohort *w, const idm_people *p,
                              size_t j, audit_draws *to)
 {
@@ -314,7 +323,7 @@ static void store_population(const audit_model *m, const audit_cohort *w, const 
   }
 }
 
-/* Numbers of the cells of a ward, whose population has been poured. */
+/* Store the numbers of a cohort's cells. Its population must be stored. */
 static void store_cells(const audit_model *m, const audit_cohort *w, const idm_people *p,
                         audit_draws *to)
 {
@@ -332,7 +341,7 @@ static void store_cells(const audit_model *m, const audit_cohort *w, const idm_p
     add_to(to->log_likelihood + w->cell[i] * all, p->log_likelihood + i * all, 1, all);
 }
 
-/* Numbers of the agents of a ward. */
+/* Store the numbers of a cohort's agents. */
 static void store_agents(const audit_model *m, size_t cohort, const idm_people *p, audit_draws *to)
 {
   const size_t d = m->dimension, all = to->chains * to->draws;
@@ -343,7 +352,7 @@ static void store_agents(const audit_model *m, size_t cohort, const idm_people *
              all * sizeof *to->agent);
 }
 
-/* What agents say of the numbers of their cells. */
+/* Add the information of agents to their cells. */
 static idm_status add_information(const audit_model *m, const audit_cohort *w, const idm_people *p,
                                   idm_error *opt_error)
 {
@@ -373,7 +382,7 @@ idm_status idm_audit_nest_pass(const audit_model *m, size_t cohort, double scale
   return IDM_OK;
 }
 
-/* A ward among others, watched. */
+/* Progress monitor of one cohort. */
 typedef struct cohort_progress {
   const audit_watch *watch;
   uint64_t step;
@@ -418,9 +427,9 @@ idm_status idm_audit_nest_sample(const audit_model *m, double scale, const audit
   return status;
 }
 
-/* --- the model ------------------------------------------------------------------------------ */
+/* --- model checks ---------------------------------------------------------------------------- */
 
-/* Chance goes by the mean over the draws. */
+/* Compare the mean log-likelihood over the draws with that of chance. */
 static idm_status compare_with_chance(const audit_model *m, const audit_draws *draws, size_t cell,
                                       idm_assessment *a, idm_error *opt_error)
 {
@@ -436,7 +445,7 @@ static idm_status compare_with_chance(const audit_model *m, const audit_draws *d
   a->model.rates = chance.rates;
   if (chance.decisions && !(found > chance.uniform))
     idm_notes_add(&a->misfits,
-                  "the agents are predicted no better than by chance (log-loss %.4f a decision, "
+                  "the agents are predicted no better than by chance (log-loss %.4f per decision, "
                   "chance %.4f)",
                   -found / (double)chance.decisions, -chance.uniform / (double)chance.decisions);
   return IDM_OK;

@@ -1,4 +1,4 @@
-/* Draws of an audit, as a posterior.
+/* Allocates, stores and reports the draws of an audit, and converts an audit to a posterior.
  *
  * Contents: draws · posterior */
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* === draws ================================================================================== */
 
-/* Draws of the model of an audit: room for them, and who watches them being made. */
+/* Memory and records of the draws of an audit, and progress reports. */
 
 void idm_audit_draws_clear(audit_draws *draws)
 {
@@ -84,19 +84,19 @@ bool idm_audit_report_progress(const audit_watch *watch, double share, uint64_t 
       .done = watch->from + share * (watch->to - watch->from),
       .content = &content,
       .describe = describe,
-      /* A checkpoint without what the step has done would lose it. */
+      /* A checkpoint without the state of the step in progress would lose its work. */
       .save = watch->journal && (!opt_work || opt_work->save) ? idm_journal_save : NULL};
   return watcher && watcher->progress && watcher->progress(watcher->context, &work);
 }
 
 /* === posterior ============================================================================== */
 
-/* An audit as a posterior: what any run holds. */
+/* Conversion of an audit to idm_posterior, the form that every run has. */
 
-/* Along which something lies, and its draws. */
+/* Axis of the posterior along groups or contrasts, and the draws on it. */
 typedef struct audit_axis {
   const char *axis;
-  const char *suffix; /* of the name of its series, after that of the coordinate */
+  const char *suffix; /* appended to the coordinate in the name of the series */
   size_t count;
   bool contrasts;
 } audit_axis;
@@ -138,7 +138,7 @@ static void store_number(const idm_audit_quantity *number, idm_posterior *p, siz
   p->summarised[quantity] = true;
 }
 
-/* Whether agents vary in each group by itself. */
+/* Whether each group has its own sd of agents. */
 static bool varies_by_group(const idm_audit *a)
 {
   return a->groups && a->group[0].within;
@@ -155,7 +155,8 @@ static idm_status store_within(const idm_audit *a, size_t j, idm_posterior *p, s
   return status;
 }
 
-/* Groups, contrasts and population of coordinate j, from quantity *at on. */
+/* Store groups, contrasts and population of coordinate j, starting at quantity *at, which is
+ * advanced. */
 static idm_status store_coordinate(const idm_audit *a, const audit_axis *rows, size_t j,
                                    idm_posterior *p, size_t *at, idm_error *opt_error)
 {

@@ -1,6 +1,7 @@
-/* Remarks on an audit, and looks at how its model fits.
+/* Repeated assessment of an audit's model over draws of the dynamics, and remarks on a finished
+ * audit.
  *
- * Contents: looked · remarks */
+ * Contents: reassess · remarks */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,9 +11,9 @@
 #include "invert/check.h"
 #include "invert/joint/joint.h"
 
-/* === looked ================================================================================= */
+/* === reassess =============================================================================== */
 
-/* Looks at how the model fits, in one draw of the dynamics after another: see the header. */
+/* Assessment of the model in several draws of the dynamics (docs/method/audit.md, 3). */
 
 size_t idm_audit_count_unfit(const idm_audit *a)
 {
@@ -22,14 +23,14 @@ size_t idm_audit_count_unfit(const idm_audit *a)
   return count;
 }
 
-/* What a look finds of a side. */
+/* Result of the assessment of one side. */
 typedef struct side_assessment {
   double log_likelihood, uniform, rates;
   bool model_misfit, mixed, elsewhere, coarse, unchecked;
   idm_notes misfits, reasons;
 } side_assessment;
 
-/* Move what was found out of a side, which is then as before a look; or into it. */
+/* Swap the assessment of a side with *found; swapping with an empty one resets the side. */
 static void swap_assessment(idm_audit_group *g, side_assessment *found)
 {
   const side_assessment previous = {
@@ -79,9 +80,9 @@ idm_status idm_audit_reassess(const audit_estimands *estimands, const audit_draw
 
 /* === remarks ================================================================================ */
 
-/* Remarks on a finished audit: see the header. */
+/* Remarks on a finished audit. */
 
-/* What the dynamics leave open, where that is much of it. */
+/* Note how much of the uncertainty comes from the dynamics. */
 static void remark_dynamics(idm_audit *a)
 {
   double max_between = 0;
@@ -92,34 +93,34 @@ static void remark_dynamics(idm_audit *a)
     max_between = fmax(max_between, a->group[i / d].number[i % d].between);
   if (a->joint) idm_joint_check(a->joint, &a->checks, &a->remarks, &a->failures, &a->trusted);
   if (a->joint || a->cuts > 1)
-    idm_notes_add(&a->remarks, "how the model fits is looked at in the %s",
+    idm_notes_add(&a->remarks, "the fit of the model is assessed in the %s",
                   a->dynamics == IDM_AUDIT_BY_GROUP ? "most probable dynamics of each group"
                                                     : "mean of these dynamics");
   if (a->cuts > 1)
     idm_notes_add(&a->remarks,
-                  "where the model does not fit there, it is looked at in up to %d draws of the "
-                  "dynamics as well, and the draw in which fewest groups fail counts",
+                  "if the model does not fit there, it is also assessed in up to %d draws of the "
+                  "dynamics, and the draw in which the fewest groups fail is used",
                   (int)IDM_AUDIT_ASSESSED_DRAWS);
   if (a->cuts == 1 && a->dynamics == IDM_AUDIT_BY_GROUP)
     idm_notes_add(&a->remarks,
-                  "each group is seen in the dynamics learnt from its own log as if they were "
-                  "known: intervals leave out how sure those are; --dynamics-draws takes it in");
+                  "the dynamics of each group, learnt from its own log, are treated as known: "
+                  "intervals do not include their uncertainty; --dynamics-draws includes it");
   const bool too_few = a->cuts > 1 && idm_check_test(&a->checks, IDM_CHECK_DYNAMICS_COUNT,
                                                      max_between / (double)a->cuts);
   if (a->cuts > 1)
     idm_notes_add(&a->remarks,
                   "%s pooled over %zu draws of the dynamics, between which up to %.0f %% of the "
                   "variance lies%s%s",
-                  a->dynamics == IDM_AUDIT_BY_GROUP ? "each group is seen in dynamics learnt from "
-                                                      "its own log,"
-                                                    : "groups are seen in learnt dynamics,",
+                  a->dynamics == IDM_AUDIT_BY_GROUP ? "each group has dynamics learnt from its own "
+                                                      "log,"
+                                                    : "groups have learnt dynamics,",
                   a->cuts, 100 * max_between, too_few ? ": take more --dynamics-draws" : "",
                   a->dynamics == IDM_AUDIT_BY_GROUP
-                      ? "; unchecked: whether the draws of each group's dynamics have settled"
+                      ? "; unchecked: convergence of the draws of each group's dynamics"
                       : "");
 }
 
-/* Where few agents say how they vary, intervals are what the prior of that makes them. */
+/* If few agents determine their sd, note that the widths of intervals depend on its prior. */
 static void remark_within(idm_audit *a, size_t j)
 {
   size_t driven = 0;
@@ -128,20 +129,20 @@ static void remark_within(idm_audit *a, size_t j)
                                       (a->within ? a->within : a->group[g].within)[j].contraction);
   if (driven && a->within)
     idm_notes_add(&a->remarks,
-                  "how agents differ within groups in %s is hardly narrower than its prior "
-                  "(contraction %.2f): how wide intervals of groups and contrasts are hangs on "
+                  "the sd of agents within groups in %s is hardly narrower than its prior "
+                  "(contraction %.2f): the widths of intervals of groups and contrasts depend on "
                   "that prior (`population: {sd: ...}`)",
                   a->coordinate.name[j], a->within[j].contraction);
   else if (driven)
     idm_notes_add(&a->remarks,
-                  "how agents differ in %s is hardly narrower than its prior (contraction below "
-                  "%.1f) within %zu of %zu groups: how wide their intervals are hangs on that "
+                  "the sd of agents in %s is hardly narrower than its prior (contraction below "
+                  "%.1f) within %zu of %zu groups: the widths of their intervals depend on that "
                   "prior (`population: {sd: ...}`)",
                   a->coordinate.name[j], idm_check_threshold(IDM_CHECK_CONTRACTION), driven,
                   a->groups);
 }
 
-/* Checks that an audit leaves to other commands. */
+/* Note the checks that an audit leaves to other commands. */
 static void explain_unrun(idm_audit *a)
 {
   static const idm_check_id deferred[] = {IDM_CHECK_FINITE, IDM_CHECK_HEAVY_TAIL, IDM_CHECK_MEAN};
@@ -151,23 +152,23 @@ static void explain_unrun(idm_audit *a)
                  a->people ? " --each agent`" : "` on the log of a group");
   idm_check_skip(&a->checks, IDM_CHECK_HIGHER_MODE, "%s",
                  a->dynamics == IDM_AUDIT_BY_GROUP
-                     ? "the dynamics of a group are one point, the best of its starts; "
-                       "--dynamics-draws takes draws"
+                     ? "the dynamics of a group are a point estimate, the best of its starts; "
+                       "use --dynamics-draws for draws"
                      : "no dynamics are learnt by group (--dynamics group)");
 }
 
-/* What agents within groups leave open. */
+/* Add the remarks on agents within groups. */
 static void remark_people(idm_audit *a)
 {
   for (size_t j = 0; j < a->coordinate.count; j++) remark_within(a, j);
   for (size_t g = 0; g + 1 < a->groups; g++)
     if (a->group[g].agents == 1)
       idm_notes_add(&a->remarks,
-                    "'%s' is one agent: how far its value may lie from that agent's comes from how "
-                    "agents of the other groups vary",
+                    "'%s' is one agent: the variation within it is estimated from the agents of "
+                    "the other groups",
                     a->group[g].name);
-  idm_notes_add(&a->remarks, "unchecked for agents within groups: whether they vary normally but "
-                             "for single agents far off");
+  idm_notes_add(&a->remarks, "unchecked for agents within groups: whether their distribution is "
+                             "normal, except for single outliers");
 }
 
 void idm_audit_remark(idm_audit *a)

@@ -1,7 +1,7 @@
-/* Draws of the model of an audit: a hierarchy whose people are the cells. Of a partition cells vary
- * normally about the level, so that each is a person with an intercept; without pooling the
- * population is held at the prior. Of predicates cells are sums of effects that they share: fixed
- * effects with a common spread. Where agents are nested in cells, see nest.c.
+/* Samples the posterior of an audit by a hierarchical model whose people are the cells. For a
+ * partition, cells vary normally about the level, so that each cell is a person with an intercept;
+ * without pooling, the population is fixed at the prior. For predicates, cells are sums of shared
+ * effects: fixed effects with a common spread. Agents nested in cells are sampled in nest.c.
  *
  * Contents: spread · joint · sample */
 #include "invert/audit/model.h"
@@ -19,23 +19,23 @@
 
 /* === spread =================================================================================== */
 
-/* Effects with a common spread: see the header. In u = log tau the integrand exp(-(K - 1) u -
- * squares / (2 tau^2) - tau^2 / (2 scale^2)) is smooth and falls off doubly exponentially on both
+/* Effects with a common sd that is integrated out. In u = log tau, the integrand exp(-(K - 1) u -
+ * squares / (2 tau^2) - tau^2 / (2 scale^2)) is smooth and decays doubly exponentially on both
  * sides, so that sums over a grid converge fast. Given levels, with mu integrated out, K - 1
- * independent contrasts are in place of K effects, and the average is normal(mean, sqrt(sd^2 +
- * tau^2 / K)). */
+ * independent contrasts replace the K effects, and the average is normal(mean, sqrt(sd^2 + tau^2 /
+ * K)). */
 
 enum { points = 256 };
 
-/* Logarithms of the integrand, over the range that holds all but exp(-27) of it. */
+/* Logarithms of the integrand on a grid that leaves out less than exp(-27) of its mass. */
 typedef struct grid {
   double low;
   double step;
-  double height[points]; /* relative to the highest */
+  double height[points]; /* relative to the maximum */
   double highest;
 } grid;
 
-/* Logarithm of a further factor of the integrand. */
+/* Logarithm of an additional factor of the integrand. */
 typedef double (*factor)(const void *context, double u);
 
 static void tabulate(double squares, size_t count, double scale, factor opt_factor,
@@ -55,7 +55,8 @@ static void tabulate(double squares, size_t count, double scale, factor opt_fact
   }
 }
 
-/* A point of the grid by its weight, and a uniform place in the cell around it. */
+/* Draw a grid point with probability proportional to its weight, and a uniform point in the
+ * interval around it. */
 static double draw_scale(const grid *g, idm_random *random)
 {
   double weight[points];
@@ -82,13 +83,13 @@ double idm_spread_draw(double squares, size_t count, double scale, idm_random *r
   return draw_scale(&g, random);
 }
 
-/* The variance of the average. */
+/* Variance of the average of the levels, given tau. */
 static double average_variance(const idm_spread_levels *l, double tau)
 {
   return l->sd * l->sd + tau * tau / (double)l->count;
 }
 
-/* Of the average. */
+/* Log density of the average of the levels, given u = log tau. */
 static double log_average(const void *context, double u)
 {
   const idm_spread_levels *l = context;
@@ -106,7 +107,7 @@ void idm_spread_draw_population(const idm_spread_levels *l, idm_random *random, 
     return;
   tabulate(l->squares, l->count - 1, l->scale, log_average, l, max_log_scale, &g);
   const double tau = draw_scale(&g, random), variance = average_variance(l, tau);
-  const double average_weight = l->sd * l->sd / variance; /* the weight of the average */
+  const double average_weight = l->sd * l->sd / variance; /* precision weight of the average */
   *ret_spread = tau;
   *ret_mean = average_weight * l->average + (1 - average_weight) * l->mean +
               l->sd * sqrt(1 - average_weight) * idm_random_normal(random);
@@ -114,19 +115,19 @@ void idm_spread_draw_population(const idm_spread_levels *l, idm_random *random, 
 
 /* === joint ==================================================================================== */
 
-/* Audits over dynamics that are drawn together with the decisions: see the header. The spread tau
- * of the K effects of a coordinate is integrated out of their prior and drawn afterwards
- * (model.h). That prior has a pole |e|^(1-K) at 0, in which chains would be stuck. The numbers
- * behind the decisions are mu and z with e = s/2 |z|^(K-1) z, [1 + K][dimension]: the Jacobian of
- * this map, up to a constant |e|^(K-1), cancels the pole. */
+/* Audits with jointly sampled dynamics. The spread tau of the K effects of a coordinate is
+ * integrated out of their prior and drawn afterwards (model.h). The marginal prior has a pole
+ * |e|^(1-K) at 0, where chains would get stuck. The sampled numbers are mu and z with e = s/2
+ * |z|^(K-1) z, [1 + K][dimension]: the Jacobian of this map, |e|^(K-1) up to a constant, cancels
+ * the pole. */
 
-/* Streams of the spread, beyond those of chains. */
+/* Random stream of the spread, beyond those of chains. */
 static const uint64_t spread_stream = (uint64_t)6 << 32;
 
-/* What the numbers of a model refer to. */
+/* Context of the functions of the sampled numbers. */
 typedef struct effect_parameters {
   const audit_model *model;
-  double scale; /* of the prior */
+  double scale; /* factor on the scales of the prior */
 } effect_parameters;
 
 /* Scale of tau in coordinate j. */
@@ -135,7 +136,7 @@ static double scale_of(const effect_parameters *l, size_t j)
   return 0.5 * l->scale * l->model->sd[j];
 }
 
-/* e / z in coordinate j. */
+/* Ratio e / z in coordinate j. */
 static double effect_ratio(const effect_parameters *l, const double *w, size_t j)
 {
   const audit_model *m = l->model;
@@ -180,7 +181,7 @@ static void cell_parameters(const void *context, size_t cell, const double *w, d
   }
 }
 
-/* mu and the effects: cells are linear in them. */
+/* Map the sampled numbers to mu and the effects, in which cells are linear. */
 static void natural(const void *context, const double *w, double *n)
 {
   const effect_parameters *l = context;
@@ -200,7 +201,7 @@ static void inverse(const void *context, const double *n, double *w)
   for (size_t j = 0; j < m->dimension; j++) {
     double squares = 0;
     for (size_t k = 1; k <= m->effects; k++) squares += pow(n[k * m->dimension + j], 2);
-    /* |e| = scale |z|^K, so that z / e is |z| / |e|. */
+    /* |e| = scale |z|^K, so that z / e = |z| / |e|. */
     const double length = sqrt(squares) / scale_of(l, j);
     const double inverse_ratio =
         length > 0 ? pow(length, 1 / (double)m->effects) / sqrt(squares) : 0;
@@ -210,7 +211,7 @@ static void inverse(const void *context, const double *n, double *w)
   }
 }
 
-/* What a draw of the chains has of coordinate j: mu, then the effects, and their spread. */
+/* Store one draw of coordinate j: mu, the effects and their spread. */
 static void store_draw(const audit_draws *draws, const audit_model *m, size_t i, size_t j,
                        double mean, const double *effect, double sd)
 {
@@ -221,9 +222,8 @@ static void store_draw(const audit_draws *draws, const audit_model *m, size_t i,
     draws->effect[(k * m->dimension + j) * all + i] = effect[k];
 }
 
-/* Draw mu and the spread given the levels of cells that each have an effect of their own: nothing
- * but the prior separates mu from the effects, and chains move slowly between them. effect[K] is
- * scratch. */
+/* Draw mu and the spread given the levels of cells that have one effect each. Only the prior
+ * separates mu from the effects, so that chains move slowly between them. effect[K] is scratch. */
 static void draw_population(const effect_parameters *l, const audit_draws *draws, size_t i,
                             size_t j, double *effect, idm_random *random)
 {
@@ -246,7 +246,8 @@ static void draw_population(const effect_parameters *l, const audit_draws *draws
   store_draw(draws, m, i, j, mean, effect, sd);
 }
 
-/* Every draw, with a spread of its own; x[dimension + effects] is scratch. */
+/* Store all draws of the chains, with a draw of the spread for each. x[dimension + effects] is
+ * scratch. */
 static void store_joint_draws(const effect_parameters *l, const idm_chains *chains, size_t ratios,
                               uint64_t key, double *x, audit_draws *draws)
 {
@@ -273,7 +274,7 @@ static void store_joint_draws(const effect_parameters *l, const idm_chains *chai
   }
 }
 
-/* Fits of the cells, for their parameters and trees. */
+/* Open the fits of the cells, for their parameters and trees of histories. */
 static idm_status open_fits(const audit_model *m, fit_context *f, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -283,7 +284,7 @@ static idm_status open_fits(const audit_model *m, fit_context *f, idm_error *opt
   return status;
 }
 
-/* Where searches begin, and how wide the prior is: effects begin near 0. */
+/* Set starting points of the search and prior scales. Effects start near 0. */
 static void set_numbers(const effect_parameters *l, double *begin, double *unit)
 {
   const audit_model *m = l->model;
@@ -330,8 +331,8 @@ static idm_status sample(const effect_parameters *l, const fit_context *f, doubl
   return status;
 }
 
-/* Draws of mu, tau, effects and cells of a pooled model together with its dynamics, as
- * idm_audit_sample; draws->dynamics is filled, log_likelihood is left at 0. The cells of the model
+/* Sample mu, tau, effects and cells of a pooled model jointly with its dynamics (see
+ * idm_audit_sample). Fills draws->dynamics and leaves log_likelihood at 0. The cells of the model
  * need not be open. */
 static idm_status idm_audit_joint_sample(const audit_model *m, double scale, uint64_t stream,
                                          const idm_fit_monitor *opt_monitor, audit_draws *draws,
@@ -354,7 +355,8 @@ static idm_status idm_audit_joint_sample(const audit_model *m, double scale, uin
 
 /* --- the design ----------------------------------------------------------------------------- */
 
-/* Effect j, the j-th free number: an intercept and, of predicates, a coefficient for each. */
+/* Fill effect j, the j-th free number: an intercept and, for predicates, one coefficient per
+ * predicate. Returns false if out of memory. */
 static bool fill_effect(const audit_model *m, double scale, size_t j, idm_design *d)
 {
   const size_t n = m->partition ? 1 : 1 + m->effects;
@@ -376,7 +378,7 @@ static bool fill_effect(const audit_model *m, double scale, size_t j, idm_design
   return true;
 }
 
-/* s and the scales of tau multiplied by `scale`. */
+/* Create the design, with s and the scales of tau multiplied by `scale`. */
 static idm_status make_design(const audit_model *m, double scale, idm_design **ret_design,
                               idm_error *opt_error)
 {
@@ -414,7 +416,7 @@ static idm_status make_design(const audit_model *m, double scale, idm_design **r
 
 /* --- leaves --------------------------------------------------------------------------------- */
 
-/* What the leaves of a hierarchy refer to. */
+/* Context of the leaves of the hierarchy. */
 typedef struct leaf_context {
   const audit_model *model;
 } leaf_context;
@@ -451,7 +453,8 @@ static leaf_source make_leaf_source(leaf_context *cells)
                        .start = start_of};
 }
 
-/* Every chain starts where every decision has a probability. */
+/* Check that the log-likelihood is finite at the starting point of every chain. IDM_NUMERICAL
+ * otherwise. */
 static idm_status check_starts(leaf_context *cells, idm_error *opt_error)
 {
   const audit_model *m = cells->model;
@@ -471,7 +474,7 @@ static idm_status check_starts(leaf_context *cells, idm_error *opt_error)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* Sweeps per draw: by tables they cost next to nothing. */
+/* Sweeps per draw. With tables, a sweep costs little, so draws are thinned. */
 static long thinning(const audit_model *m, const leaf_source *leaves)
 {
   enum { grid_thin = 2 };
@@ -498,7 +501,7 @@ static void store_draws(const audit_model *m, const idm_people *p, audit_draws *
   memcpy(draws->log_likelihood, p->log_likelihood, m->cells * bytes);
 }
 
-/* A sampling under way: who watches, and whether it is to stop. */
+/* Progress monitor of a sampling run. */
 typedef struct sampling_progress {
   const audit_watch *watch;
   uint64_t step;
@@ -512,7 +515,7 @@ static bool progress(void *context, const idm_progress_state *work)
   return w->stopped;
 }
 
-/* Together with the dynamics. */
+/* Sample jointly with the dynamics. */
 static idm_status draw_jointly(const audit_model *m, double scale, uint64_t stream,
                                sampling_progress *w, audit_draws *draws, idm_error *opt_error)
 {

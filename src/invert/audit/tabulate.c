@@ -1,4 +1,5 @@
-/* Grids in place of cells' likelihoods: see the header. */
+/* Interpolation grids that replace the likelihoods of cells: extent, refinement, moments and
+ * approximation error. */
 #include "invert/audit/model.h"
 
 #include <assert.h>
@@ -9,21 +10,21 @@
 #include "base/system.h"
 #include "idm/random.h"
 
-/* Points an axis, by dimension: the grid lies where the mass is, and what it misses is measured. */
+/* Points per axis, by dimension. The grid covers the posterior mass, and its error is measured. */
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};
-/* Of a grid that was not fine enough: still less than to look at every draw exactly. */
+/* Points per axis of a refined grid, which still costs less than an exact likelihood per draw. */
 static const size_t finer_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 56, 20};
-/* Of a mesh to sum a grid over. */
+/* Points per axis of the mesh over which a grid is summed. */
 static const size_t mesh_points[IDM_GRID_DIMENSIONS + 1] = {0, 400, 60, 20};
 enum { max_expansions = 8 };
-/* Streams beyond those of chains and starts. */
+/* Random stream beyond those of chains and starts. */
 static const uint64_t scatter_stream = (uint64_t)1 << 34;
-/* A grid ends where the log density is so far below the mode's, or so many of the prior's sds out.
- */
+/* A grid ends where the log density is this far below that at the mode, or this many prior sds from
+ * the prior mean. */
 static const double max_drop = 20;
 static const double max_sds = 8;
 
-/* A cell's log-likelihood under a prior of twice the scale. */
+/* Log-likelihood of a cell plus the log of a prior of twice the scale. */
 typedef struct grid_target {
   audit_cell *cell;
   const double *mean;
@@ -51,7 +52,7 @@ static double log_prior(const grid_target *g, const double *x)
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* pull' x - x' precision x / 2. */
+/* h'x - x'Px/2, with h the linear term and P the precision. */
 static double approximation(const audit_cell *cell, size_t d, const double *x)
 {
   double sum = 0;
@@ -77,7 +78,7 @@ double idm_audit_grid_likelihood(const audit_cell *cell, size_t dimension, const
 
 /* --- meshes --------------------------------------------------------------------------------- */
 
-/* Places of a mesh over a cell's box, the last coordinate fastest. */
+/* Number of points of a mesh over a cell's box; the last coordinate varies fastest. */
 static size_t mesh_size(size_t dimension)
 {
   size_t point_count = 1;
@@ -100,8 +101,8 @@ static void mesh_point(const audit_cell *cell, size_t point_index, double *x)
                               (double)(mesh_points[d] - 1);
 }
 
-/* The log density of a cell at the places of its mesh, by its grid and `scale` times its prior's
- * scale, less the largest; freed by the caller. NULL: no memory. */
+/* Log density of a cell at the points of its mesh, less the maximum, from its grid and a prior with
+ * `scale` times its scale. The caller frees the array. NULL: out of memory. */
 static double *fill_mesh(const audit_cell *cell, const double *mean, const double *sd, double scale)
 {
   const size_t d = cell->f.parameters->dimension;
@@ -132,7 +133,7 @@ idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const d
   idm_softmax(density, mesh_size(d), density);
   for (size_t k = 0; k < mesh_size(d); k++) {
     mesh_point(cell, k, x);
-    /* From the middle of the box, so that squares are not much larger than what is left of them. */
+    /* Centre at the middle of the box, to avoid cancellation in the second moments. */
     for (size_t i = 0; i < d; i++) x[i] -= 0.5 * (cell->low[i] + cell->high[i]);
     for (size_t i = 0; i < d; i++) {
       first[i] += density[k] * x[i];
@@ -148,7 +149,7 @@ idm_status idm_audit_moments(const audit_cell *cell, const double *mean, const d
 idm_status idm_audit_disperse(const audit_cell *cell, const double *mean, const double *sd,
                               size_t chains, double *x, idm_error *opt_error)
 {
-  static const double tempering = 8; /* deviations are nearly three times as wide */
+  static const double tempering = 8; /* posterior sds become nearly three times as wide */
   const size_t d = cell->f.parameters->dimension;
   const size_t point_count = mesh_size(d);
   double *density = fill_mesh(cell, mean, sd, 1);
@@ -168,8 +169,8 @@ idm_status idm_audit_disperse(const audit_cell *cell, const double *mean, const 
   return IDM_OK;
 }
 
-/* Move the faces of the box outwards where the density is not low on them: a mode was found beyond
- * a valley, or a ridge bends. */
+/* Move the faces of the box outwards if the density is not low on them, as with another mode or a
+ * curved ridge. */
 static idm_status expand_box(const grid_target *g, bool *ret_expanded, idm_error *opt_error)
 {
   audit_cell *cell = g->cell;
@@ -198,9 +199,10 @@ static idm_status expand_box(const grid_target *g, bool *ret_expanded, idm_error
   return IDM_OK;
 }
 
-/* --- where grids lie ------------------------------------------------------------------------ */
+/* --- extent ---------------------------------------------------------------------------------- */
 
-/* How far coordinate i goes one way, the others following it as the approximation has them. */
+/* Find the extent of coordinate i in one direction, along the conditional mean of the other
+ * coordinates under the normal approximation. */
 static idm_status find_extent(const grid_target *g, const chain_start *found, size_t i,
                               double direction, double mode_density, double *ret_end,
                               idm_error *opt_error)
@@ -221,7 +223,8 @@ static idm_status find_extent(const grid_target *g, const chain_start *found, si
   }
 }
 
-/* Make room for whatever places of the prior are nearly as good: another mode, a ridge. */
+/* Extend the box to draws of the prior whose density is close to that of the mode: another mode, or
+ * a ridge. In one dimension, an even mesh replaces the draws. */
 static idm_status include_modes(const grid_target *g, double mode_density, double *low,
                                 double *high, idm_error *opt_error)
 {
@@ -250,7 +253,7 @@ static idm_status fill(void *context, const double *x, double *column, idm_error
   return evaluate_exact(context, x, column, opt_error);
 }
 
-/* A grid of so many points an axis over the cell's box, in place of the one that is there. */
+/* Build a grid with `axis` points per axis over the cell's box, and replace the present grid. */
 static idm_status build_grid(grid_target *g, size_t axis, idm_error *opt_error)
 {
   audit_cell *cell = g->cell;
@@ -302,15 +305,15 @@ idm_status idm_audit_refine(audit_cell *cell, const double *mean, const double *
   return cell->grid ? build_grid(&g, finer_points[d], opt_error) : IDM_OK;
 }
 
-/* --- errors --------------------------------------------------------------------------------- */
+/* --- approximation error --------------------------------------------------------------------- */
 
-/* Draws at which grids are held against likelihoods. */
+/* Number of draws at which grids are compared with exact likelihoods. */
 enum { compared_draws = 64 };
 
 typedef struct comparison {
   const audit_model *model;
   const audit_draws *draws;
-  double *error;      /* [cell][look] */
+  double *error;      /* [cell][compared draw] */
   idm_status *status; /* [cell] */
   idm_error *message;
 } comparison;
@@ -332,7 +335,7 @@ static void compare(void *context, size_t cell)
   }
 }
 
-/* The sd over looks of the sum over cells. */
+/* Standard deviation over the compared draws of the total error of all cells. */
 static double error_sd(const comparison *k)
 {
   idm_welford sums = {0};

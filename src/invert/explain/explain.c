@@ -1,6 +1,7 @@
-/* Single cases: a log step by step, beside a rational agent. See the header.
+/* Explanation of single cases: a log step by step, compared with a rational agent
+ * (docs/method/explain.md).
  *
- * Contents: trajectories · people · rankings · making one · persons */
+ * Contents: trajectories · people · rankings · explanation · persons */
 #include "idm/explain.h"
 
 #include <assert.h>
@@ -55,15 +56,15 @@ idm_interval idm_explanation_surprise(const idm_explanation *explanation, const 
   const idm_interval p = idm_explanation_interval(explanation, row, IDM_EXPLAIN_PROBABILITY,
                                                   (size_t)data->action[row]);
   idm_interval surprise = {-log(p.mean), -log(p.high), -log(p.low)};
-  /* Too small for a probability, not for its logarithm. */
+  /* If the mean probability underflows, the log-likelihood of the row replaces it. */
   if (p.mean == 0)
     surprise.mean = -idm_explanation_interval(explanation, row, IDM_EXPLAIN_LOG_LIKELIHOOD, 0).mean;
   if (p.mean == 0 && !explanation->trials->low) surprise.low = surprise.high = surprise.mean;
-  surprise.mean += 0.0; /* no -0 */
+  surprise.mean += 0.0; /* avoids -0 */
   return surprise;
 }
 
-/* Append a name, after a '|' where it is not the first. */
+/* Append a name, after a '|' unless it is the first. */
 static char *join(char *at, const char *name, bool first)
 {
   const size_t length = strlen(name);
@@ -115,7 +116,7 @@ static idm_case_summary explain_case(const explain_visitor *o, const idm_explana
     if (one.censored && is_action && idm_explain_is_due(o, (size_t)action)) {
       one.censored = false;
       one.step = i + 1;
-      if (!one.due) break; /* before it was due, whatever came later */
+      if (!one.due) break; /* taken before it was due: later rows do not matter */
     }
   }
   if (one.due && one.due <= one.step) one.delayed = (long)(one.step - one.due);
@@ -145,12 +146,12 @@ static void count_rows(const idm_explanation *e, const idm_data *data)
 
 /* --- rankings ------------------------------------------------------------------------------- */
 
-/* The first `most` of a list by falling key, then by falling second key, then in order. */
+/* The first `maximum` items by descending key, then by descending second key, then in order. */
 typedef struct ranking {
   size_t maximum;
   size_t count;
   size_t *item;
-  double *key; /* [most][2] */
+  double *key; /* [maximum][2] */
 } ranking;
 
 static void rank(ranking *r, size_t item, double key, double second)
@@ -169,7 +170,8 @@ static void rank(ranking *r, size_t item, double key, double second)
   r->key[2 * at + 1] = second;
 }
 
-/* What is as probable as by uniform choice, or more, is no surprise. */
+/* Rank the decisions of a trajectory by surprise, omitting those at least as probable as under
+ * uniform choice. */
 static void rank_rows(const idm_explanation *e, const idm_data *data, size_t t, ranking *r)
 {
   for (size_t row = data->first[t]; row < data->first[t + 1]; row++) {
@@ -206,9 +208,9 @@ static idm_status rank_all(const idm_explain_settings *settings, idm_explanation
   return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- explanation ----------------------------------------------------------------------------- */
 
-/* The rows by the problem's own parameter. */
+/* Compute the rows with the problem's own parameters. */
 static idm_status explain_point(const idm_problem *problem, const idm_data *data,
                                 const trials_visitor *visitor, idm_trials **ret_trials,
                                 idm_notes *opt_notes, idm_error *opt_error)
@@ -227,7 +229,7 @@ static idm_status explain_point(const idm_problem *problem, const idm_data *data
   return status;
 }
 
-/* States of problems whose transitions are given row by row, as matrices. */
+/* Largest number of states for which sparse transitions are expanded to matrices. */
 static const size_t max_unrolled = 1000;
 
 static void close_unrolled(idm_problem *problem)
@@ -236,7 +238,7 @@ static void close_unrolled(idm_problem *problem)
   idm_theta_destroy(problem->theta);
 }
 
-/* transition[action][state][next] and emission of what is given row by row. */
+/* Compute transition[action][state][next] and emission from sparse transitions. */
 static void put_matrices(const idm_setting *from, double *transition, double *emission)
 {
   const idm_sizes n = idm_setting_sizes(from);
@@ -250,8 +252,8 @@ static void put_matrices(const idm_setting *from, double *transition, double *em
     memcpy(emission, from->emission, n.actions * n.states * n.observations * sizeof *emission);
 }
 
-/* The same problem with matrices of transitions, and all else borrowed; close_unrolled accepts one
- * that failed. */
+/* Copy a problem with sparse transitions expanded to matrices; other members are borrowed.
+ * close_unrolled accepts a problem for which this failed. */
 static idm_status unroll(const idm_problem *from, idm_problem *to, idm_error *opt_error)
 {
   const idm_sizes n = idm_setting_sizes(from->setting);
@@ -282,13 +284,12 @@ static idm_status check_settings(const idm_problem *problem, const idm_data *dat
   if (!idm_sizes_same(data->sizes, idm_setting_sizes(problem->setting)))
     return idm_fail(opt_error, IDM_USAGE, "the data are of another problem");
   if (problem->setting->moves && !(data->sizes.states <= max_unrolled))
-    return idm_fail(
-        opt_error, IDM_INPUT,
-        "cases are explained by matrices of transitions, and those of %zu states, which "
-        "are given row by row, would be too large; expected %zu states at most",
-        data->sizes.states, max_unrolled);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "explanations need matrices of transitions, which are too large for %zu states "
+                    "with transitions by rows; expected %zu states at most",
+                    data->sizes.states, max_unrolled);
   if (!settings->draws)
-    return idm_fail(opt_error, IDM_USAGE, "an explanation is over 1 draw at least");
+    return idm_fail(opt_error, IDM_USAGE, "an explanation needs 1 draw or more");
   if (settings->due != IDM_MISSING &&
       (settings->due < 0 || (size_t)settings->due >= data->sizes.actions))
     return idm_fail(opt_error, IDM_USAGE, "there is no action %ld", (long)settings->due);
@@ -298,7 +299,7 @@ static idm_status check_settings(const idm_problem *problem, const idm_data *dat
   return IDM_OK;
 }
 
-/* What is to be known of the answer. */
+/* Add remarks on substitutes, due actions, impossible rows and the number of draws. */
 static void remark(const idm_problem *problem, const idm_data *data,
                    const idm_explain_settings *settings, const idm_explanation *e,
                    idm_notes *opt_notes)
@@ -307,13 +308,15 @@ static void remark(const idm_problem *problem, const idm_data *data,
   bool ends = settings->due != IDM_MISSING;
   for (size_t u = 0; u < data->sizes.actions; u++) ends = ends || setting->ends[u];
   if (!setting->transition || !setting->emission)
-    idm_notes_add(opt_notes, "the problem gives no environment: the mean of the agent's models "
-                             "stands in for what a rational agent knows");
+    idm_notes_add(
+        opt_notes,
+        "the problem gives no environment: the rational agent uses the mean of the agent's models");
   if (!ends)
-    idm_notes_add(opt_notes, "no action ends a trajectory, so that none is belated; name the one "
-                             "that is waited for with --due");
+    idm_notes_add(
+        opt_notes,
+        "no action ends a trajectory, so that no decision is late; name the due action with --due");
   if (!idm_planner_reads(idm_agent_planner(&problem->agent), IDM_UTILITY))
-    idm_notes_add(opt_notes, "the planner '%s' has no utilities; regret is by those of the problem",
+    idm_notes_add(opt_notes, "the planner '%s' has no utilities; regret uses those of the problem",
                   idm_agent_planner(&problem->agent)->name);
   size_t impossible = 0;
   for (size_t row = 0; row < data->rows; row++)
@@ -321,13 +324,12 @@ static void remark(const idm_problem *problem, const idm_data *data,
         !isnan(idm_explanation_interval(e, row, IDM_EXPLAIN_PROBABILITY, 0).mean))
       impossible++;
   if (impossible)
-    idm_notes_add(
-        opt_notes,
-        "%zu rows come after something that the environment never shows: there a rational "
-        "agent has no belief, and no regret is given",
-        impossible);
+    idm_notes_add(opt_notes,
+                  "%zu rows follow an observation that has probability 0 in the environment: there "
+                  "a rational agent has no belief, and regret is not defined",
+                  impossible);
   if (e->reaction_draws < e->trials->draws)
-    idm_notes_add(opt_notes, "reactions are over %zu of %zu draws, since people are many",
+    idm_notes_add(opt_notes, "reactions use %zu of %zu draws, since there are many people",
                   e->reaction_draws, e->trials->draws);
 }
 
@@ -339,7 +341,7 @@ static idm_status make_lists(explain_visitor *o, idm_explanation *e, const idm_d
   return rank_all(&o->settings, e, data, opt_error);
 }
 
-/* Everybody by the same numbers: a parameter, or draws of one. */
+/* Explain all agents by the same numbers: one parameter, or draws of one posterior. */
 static idm_status explain_pooled(explain_visitor *o, const idm_posterior *opt_posterior,
                                  const idm_data *data, idm_explanation *e, idm_notes *opt_notes,
                                  idm_error *opt_error)
@@ -357,7 +359,7 @@ static idm_status explain_pooled(explain_visitor *o, const idm_posterior *opt_po
 
 /* --- persons -------------------------------------------------------------------------------- */
 
-/* The trajectories of a person as a log of their own, and their rows in the whole. */
+/* Copy the trajectories of a person to a log of their own, and list their rows in the whole log. */
 static idm_status take_agent_data(const idm_data *data, const uint32_t *agent_of, size_t agent,
                                   idm_data **ret_part, size_t *rows, idm_error *opt_error)
 {
@@ -375,7 +377,7 @@ static idm_status take_agent_data(const idm_data *data, const uint32_t *agent_of
   return status;
 }
 
-/* Make room for `nodes` more nodes of all numbers; false where memory is short. */
+/* Make room for `nodes` more nodes in all arrays; returns false without memory. */
 static bool grow(idm_trials *t, size_t used, size_t nodes)
 {
   double **const arrays[] = {&t->mean, &t->low, &t->high};
@@ -389,7 +391,7 @@ static bool grow(idm_trials *t, size_t used, size_t nodes)
   return true;
 }
 
-/* Append one agent's rows: nodes come after those there are. */
+/* Append one agent's rows; their nodes follow the existing ones. */
 static bool append(idm_trials *to, size_t *used, const idm_trials *part, const size_t *rows)
 {
   uint32_t nodes = 0;
@@ -405,7 +407,7 @@ static bool append(idm_trials *to, size_t *used, const idm_trials *part, const s
   return true;
 }
 
-/* One agent by their own draws, those of a person. */
+/* Explain one agent by the draws of a person. */
 static idm_status explain_person(const explain_visitor *parent, const idm_posterior *posterior,
                                  size_t person, const idm_data *part, idm_trials **ret_trials,
                                  idm_person_summary *explained, size_t *ret_reaction_draws,
@@ -419,7 +421,7 @@ static idm_status explain_person(const explain_visitor *parent, const idm_poster
   if (status == IDM_OK)
     status = idm_posterior_trials_with(o.problem, person_posterior, o.settings.draws, part,
                                        &visitor, ret_trials, opt_error);
-  /* A person who is several agents of the log has no reaction of their own. */
+  /* A person who is several agents of the log has no single reaction. */
   idm_reaction_none(explained);
   if (status == IDM_OK && part->agent_name.count == 1)
     status = idm_explain_measure(&o, 0, explained, opt_error);
@@ -429,7 +431,7 @@ static idm_status explain_person(const explain_visitor *parent, const idm_poster
   return status;
 }
 
-/* An explanation without rows yet: node 0 is that of whoever the run does not know. */
+/* Create trials without rows: node 0 has NaN, for agents that are not people of the run. */
 static idm_status open_trials(const idm_data *data, size_t draws, idm_trials **ret_trials,
                               idm_error *opt_error)
 {
@@ -448,7 +450,7 @@ static idm_status open_trials(const idm_data *data, size_t draws, idm_trials **r
   return IDM_OK;
 }
 
-/* The place of an agent along the people of an answer, or their number. */
+/* Index of an agent among the people of an answer, or their number if absent. */
 static size_t find_person(const idm_labels *people, const char *name)
 {
   size_t i = 0;
@@ -456,7 +458,7 @@ static size_t find_person(const idm_labels *people, const char *name)
   return i;
 }
 
-/* Everybody by their own draws; who is none of the people has no numbers. */
+/* Explain every agent by its own draws; agents that are not people of the run have NaN. */
 static idm_status explain_people(explain_visitor *o, const idm_posterior *posterior,
                                  const idm_data *data, idm_explanation *e, idm_notes *opt_notes,
                                  idm_error *opt_error)
@@ -491,12 +493,12 @@ static idm_status explain_people(explain_visitor *o, const idm_posterior *poster
   if (status == IDM_OK && unknown_agents == e->agents)
     return idm_fail(opt_error, IDM_INPUT, "none of the agents of the log is a person of the run");
   if (status == IDM_OK && unknown_agents)
-    idm_notes_add(opt_notes, "%zu agents of the log are no people of the run: they are left out",
+    idm_notes_add(opt_notes, "%zu agents of the log are not people of the run: they are left out",
                   unknown_agents);
   return status;
 }
 
-/* Whose each trajectory is: a person's by the column of the fit, else its agent's. */
+/* Assign trajectories: to people by the column of the fit, else to agents. */
 static idm_status name_agents(const explain_visitor *o, bool people, const idm_data *data,
                               idm_explanation *e, idm_error *opt_error)
 {
@@ -518,7 +520,7 @@ static idm_status name_agents(const explain_visitor *o, bool people, const idm_d
   return e->person ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* The explanation of a problem with matrices of transitions. */
+/* Explain a log of a problem with transition matrices. */
 static idm_status explain(const idm_problem *problem, const idm_posterior *opt_posterior,
                           const idm_data *data, const idm_explain_settings *opt_settings,
                           idm_explanation **ret_explanation, idm_notes *opt_notes,

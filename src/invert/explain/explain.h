@@ -1,6 +1,6 @@
-/* Explanations of rows of a log.
+/* Explanations of rows of a log (docs/method/explain.md).
  *
- * Contents: rational · reaction · onlooker */
+ * Contents: rational · reaction · visitor */
 #ifndef IDM_INVERT_EXPLAIN_EXPLAIN_H
 #define IDM_INVERT_EXPLAIN_EXPLAIN_H
 
@@ -11,41 +11,47 @@
 
 /* === rational =============================================================================== */
 
-/* The rational agent beside a log: its own Bayes belief before every row, and what its actions are
- * worth there. */
+/* The rational agent along a log: its Bayes belief before every row, and its action values there.
+ */
 
-/* One of these for a tree of histories. Zero-initialise. */
+/* Rational agent for a tree of histories. Zero-initialise. */
 typedef struct rational {
-  const idm_data *data; /* borrowed, as is the tree */
+  const idm_data *data; /* borrowed, like the tree */
   const idm_prefix_tree *tree;
-  environment world;        /* what it knows, or the stand-in */
-  idm_problem *problem;     /* of the rational agent: one model, the world */
-  idm_workspace *workspace; /* planned for it */
-  double *updated_belief;   /* [node][state]: its belief after the row; zeros where impossible */
-  double *quality;          /* [node][action]: Q* at its belief before the row; NaN likewise */
-  uint32_t *variant;        /* [node] */
-  uint32_t *steps;          /* [node]: taken before the row */
+  environment
+      world; /* the environment, or the mean of the agent's models if the problem has none */
+  idm_problem *problem;     /* of the rational agent: its one model is the environment */
+  idm_workspace *workspace; /* holds the plan of `problem` */
+  double *updated_belief;   /* [node][state]: belief after the row; zeros if the history has
+                               probability 0 */
+  double
+      *quality; /* [node][action]: Q* at the belief before the row; NaN if it has probability 0 */
+  uint32_t *variant; /* [node] */
+  uint32_t *steps;   /* [node]: number of earlier rows of the trajectory */
   bool planned;
 } rational;
 
-/* Filter the histories, for a problem that is bound to the data. */
+/* Create the rational agent and filter the histories, for a problem that is bound to the data.
+ * Release with idm_rational_close, after a failure too. */
 idm_status idm_rational_open(rational *r, const idm_problem *problem, const idm_data *data,
                              const idm_prefix_tree *tree, idm_error *opt_error);
 void idm_rational_close(rational *r);
-/* Take utilities, award and discount from theta; plans only where they changed. */
+/* Copy utilities, certainty award and discount from theta; plans only if they changed. */
 idm_status idm_rational_plan(rational *r, const idm_theta *theta, idm_error *opt_error);
-/* Its belief before a row, by what was recorded. */
+/* Belief before a row, given the recorded history. */
 const double *idm_rational_belief(const rational *r, size_t node);
-/* The best value among the open actions, and into `policy` the actions that reach it, ties shared.
- * NaN throughout where Q is. */
+/* Returns the largest value among the available actions; `policy` receives the actions that attain
+ * it, ties sharing the probability. All NaN if Q is NaN. */
 double idm_rational_best(const double *quality, size_t actions, const bool *opt_open,
                          double *policy);
 
 /* === reaction =============================================================================== */
 
-/* How people react to evidence: log z' = p log z + e log LR by least squares over their updates. */
+/* Reaction to evidence: least squares of log z' = p log z + e log LR over the updates of a person
+ * (docs/method/explain.md, 3). */
 
-/* Changes of the log-odds of the state that was likeliest before, over updates of one kind. */
+/* Sums over updates of one kind of changes of the log-odds of the state that was likeliest before.
+ */
 typedef struct reaction_side {
   double observed;
   double bayes;
@@ -54,7 +60,7 @@ typedef struct reaction_side {
 
 enum { REACTION_CONFIRMING, REACTION_DISCONFIRMING, REACTION_SIDES };
 
-/* Sums that the coefficients follow from. */
+/* Sums of products from which the coefficients are computed. */
 typedef struct reaction_sums {
   double prior_prior;
   double prior_evidence;
@@ -68,10 +74,10 @@ typedef struct reaction_sums {
 /* Zero-initialise. */
 typedef struct reaction {
   size_t agents;
-  size_t draws; /* kept, every `stride`-th of all */
+  size_t draws; /* number of draws used: every `stride`-th */
   size_t stride;
-  size_t *first;   /* [node + 1]: who went through a node, and how often */
-  uint32_t *agent; /* [first[nodes]] */
+  size_t *first;   /* [node + 1]: first entry of a node in `agent` and `count` */
+  uint32_t *agent; /* [first[nodes]]: agents whose rows share the node, and their number of rows */
   uint32_t *count;
   reaction_sums *sums; /* [agent][draw] */
 } reaction;
@@ -79,31 +85,33 @@ typedef struct reaction {
 idm_status idm_reaction_open(reaction *r, const idm_data *data, const idm_prefix_tree *tree,
                              size_t draws, idm_error *opt_error);
 void idm_reaction_close(reaction *r);
-/* Add what everybody who went through a node made of it under a draw. */
+/* Add the updates of a node under a draw to all agents with rows there. */
 void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums *sums);
-/* Numbers of a person without updates. */
+/* Store NaN for a person without updates. */
 void idm_reaction_none(idm_person_summary *person);
-/* The coefficients of an agent over the draws. `sample` is scratch, [REACTION_SAMPLES draws]. */
+/* Compute the coefficients of an agent over the draws. `sample` is scratch, [REACTION_SAMPLES
+ * draws]. */
 enum { REACTION_SAMPLES = 5 };
 void idm_reaction_solve(const reaction *r, size_t agent, double *sample,
                         idm_person_summary *person);
 
-/* Mean and 90 % interval of a sample, which is sorted; all NaN if the mean is. */
+/* Mean and 90 % interval of a sample, which is sorted in place; all NaN if the mean is. */
 idm_interval idm_reaction_interval(double *sample, size_t count);
 
-/* Add `weight` times one update to sums: belief z, action u and observation x made `after` of it.
- * `scratch`: [4 state]. */
+/* Add `weight` times one update to sums: from belief z, after action u and observation x, to
+ * `updated_belief`. `scratch`: [4 state]. */
 void idm_reaction_update(const environment *world, const double *z, size_t u, size_t x,
                          const double *updated_belief, double weight, double *scratch,
                          reaction_sums *sums);
-/* Least squares; NaN for a coefficient that the updates do not tell. */
+/* Compute the least squares coefficients; NaN for a coefficient that the updates do not determine.
+ */
 void idm_reaction_coefficients(const reaction_sums *sums, double *base_rate, double *evidence);
 
-/* === onlooker =============================================================================== */
+/* === visitor ================================================================================ */
 
-/* Who looks at every row of a log: the guest that makes an explanation of trials. */
+/* Visitor of the rows of a log that computes the numbers of an explanation (invert/policy.h). */
 
-/* Zero-initialise, then set problem and settings. */
+/* Visitor state. Zero-initialise, then set problem and settings. */
 typedef struct explain_visitor {
   const idm_problem *problem;
   idm_explain_settings settings;
@@ -112,23 +120,23 @@ typedef struct explain_visitor {
   idm_workspace *workspace; /* of the agent */
   size_t draw;
   size_t draws;
-  double *noise;          /* [draw] */
+  double *noise;          /* [draw]: noise of decisions */
   double *quality;        /* [action] */
   double *policy;         /* [action] */
   double *updated_belief; /* [state] */
   double *scratch;        /* [4 state] */
 } explain_visitor;
 
-/* Numbers of a part, and the place of its first one in a row. */
+/* Number of values of a part of a row's numbers, and the index of its first one. */
 size_t idm_explain_part_size(idm_sizes n, idm_explain_part part);
 size_t idm_explain_part_offset(idm_sizes n, idm_explain_part part);
 
-/* The guest that it is. */
+/* The visitor as an interface of trials. */
 trials_visitor idm_explain_visitor(explain_visitor *o, idm_sizes n);
 void idm_explain_visitor_close(explain_visitor *o);
-/* Whether an action is what a trajectory waits for. */
+/* Whether an action is a due action. */
 bool idm_explain_is_due(const explain_visitor *o, size_t u);
-/* What the draws said of one agent, who is number `agent` of the log looked at. */
+/* Summarise the draws of one agent, number `agent` of the visited log. */
 idm_status idm_explain_measure(const explain_visitor *o, size_t agent, idm_person_summary *person,
                                idm_error *opt_error);
 

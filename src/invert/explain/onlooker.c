@@ -1,4 +1,5 @@
-/* Beliefs, policies and regret of the agent and of a rational agent, row by row of a log.
+/* Beliefs, policies and regret of the agent and of a rational agent, row by row of a log
+ * (docs/method/explain.md, 1).
  *
  * Contents: rational · onlooker */
 #include "invert/explain/explain.h"
@@ -11,9 +12,9 @@
 
 /* === rational ================================================================================= */
 
-/* The rational agent that follows a log. */
+/* Rational agent along the histories of a log. */
 
-/* Values that differ by less, relative to their size, are equal: rounding. */
+/* Relative difference below which values count as tied. */
 static const double tie_tolerance = 1e-12;
 
 void idm_rational_close(rational *r)
@@ -30,7 +31,7 @@ void idm_rational_close(rational *r)
 
 /* --- the agent ------------------------------------------------------------------------------ */
 
-/* The setting and the one model of an agent that knows the world. */
+/* Set the setting and the one model of an agent to the environment. */
 static void set_known_environment(const rational *r, const idm_setting *from, idm_problem *problem)
 {
   idm_setting *setting = problem->setting;
@@ -63,7 +64,7 @@ static idm_status make_agent(rational *r, const idm_problem *source, idm_error *
   if (status == IDM_OK)
     status = idm_theta_resize(r->problem->theta, IDM_UTILITY, utility->size,
                               idm_theta_variants(source->theta), opt_error);
-  if (status == IDM_OK) /* as good as any for making a workspace: a discount of 1 needs a horizon */
+  if (status == IDM_OK) /* required to create a workspace: a discount of 1 needs a horizon */
     idm_theta_set_scalar(r->problem->theta, IDM_DISCOUNT,
                          idm_theta_scalar(source->theta, IDM_DISCOUNT));
   if (status == IDM_OK)
@@ -74,7 +75,7 @@ static idm_status make_agent(rational *r, const idm_problem *source, idm_error *
 
 /* --- histories ------------------------------------------------------------------------------ */
 
-/* A trajectory begins: the start belief that the log gives it, or the setting's. */
+/* Set the belief at the start of a trajectory: that of the log, or the setting's. */
 static void begin(rational *r, size_t node)
 {
   const idm_prefix_tree *tree = r->tree;
@@ -88,7 +89,7 @@ static void begin(rational *r, size_t node)
   r->steps[node] = 0;
 }
 
-/* The actions open at a row; NULL: all. */
+/* Actions available at a row; NULL: all. */
 static const bool *idm_rational_open_actions(const rational *r, size_t node);
 
 static void follow(rational *r, size_t node, double *joint)
@@ -146,7 +147,7 @@ static const bool *idm_rational_open_actions(const rational *r, size_t node)
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Q* at any belief, at the step of a row; NaN where the belief is impossible. */
+/* Compute Q* at a belief, at the step of a row; NaN if the belief has probability 0. */
 static void idm_rational_quality(rational *r, size_t node, const double *z, double *quality)
 {
   const idm_sizes n = r->world.sizes;
@@ -158,7 +159,7 @@ static void idm_rational_quality(rational *r, size_t node, const double *z, doub
     for (size_t u = 0; u < n.actions; u++) quality[u] = NAN;
 }
 
-/* Copy a block's numbers, one set a variant; returns whether they changed. */
+/* Copy a block, one set of numbers per variant; returns whether they changed. */
 static bool copy_block(rational *r, const idm_theta *theta, idm_block_id id)
 {
   idm_block *target_block = &r->problem->theta->block[id];
@@ -182,7 +183,7 @@ idm_status idm_rational_plan(rational *r, const idm_theta *theta, idm_error *opt
   if (!changed) return IDM_OK;
   idm_solver solver;
   idm_solver_default(&solver);
-  solver.slots = IDM_START_COLD; /* the same numbers whatever was planned before */
+  solver.slots = IDM_START_COLD; /* results independent of earlier plans */
   const idm_status status = idm_plan(r->problem->theta, &solver, r->workspace, NULL, opt_error);
   r->planned = status == IDM_OK;
   for (size_t i = 0; i < r->tree->nodes && status == IDM_OK; i++)
@@ -261,7 +262,7 @@ static idm_status open_visitor(void *context, const idm_data *data, const idm_pr
   return status == IDM_OK ? idm_reaction_open(&o->reaction, data, tree, draws, opt_error) : status;
 }
 
-/* Noise of decisions, in units of the range of the utilities. */
+/* Noise of decisions, relative to the range of the utilities. */
 static double noise_of(const idm_workspace *workspace, idm_alpha_unit unit)
 {
   const idm_planner *planner = idm_workspace_planner(workspace);
@@ -291,7 +292,7 @@ bool idm_explain_is_due(const explain_visitor *o, size_t u)
   return o->problem->setting->ends[u];
 }
 
-/* Where the parts of the guest's numbers begin. */
+/* Address of a part in the visitor's numbers. */
 static double *part_address(const explain_visitor *o, double *numbers, idm_explain_part part)
 {
   const idm_sizes n = o->rational.data->sizes;
@@ -299,8 +300,8 @@ static double *part_address(const explain_visitor *o, double *numbers, idm_expla
          idm_explain_part_offset(n, IDM_EXPLAIN_RATIONAL_BELIEF);
 }
 
-/* What the rational agent makes of the row, where its belief may be opt_env_belief: by default that
- * of the recorded history. */
+/* Add the rational policy, regret and due probability of a row, at opt_env_belief, or at the belief
+ * given the recorded history if it is NULL. */
 static void add_rational(explain_visitor *o, size_t node, double weight,
                          const double *opt_env_belief, double *numbers)
 {
@@ -328,7 +329,7 @@ static void add_rational(explain_visitor *o, size_t node, double weight,
   *part_address(o, numbers, IDM_EXPLAIN_DUE) += weight * due;
 }
 
-/* What the rational policy would do at a belief of the agent's. */
+/* Add the rational policy at a belief of the agent. */
 static void add_at_belief(explain_visitor *o, size_t node, const idm_hypothesis *h, double *numbers)
 {
   const size_t actions = o->rational.data->sizes.actions;
@@ -338,7 +339,7 @@ static void add_at_belief(explain_visitor *o, size_t node, const idm_hypothesis 
   for (size_t u = 0; u < actions; u++) at[u] += h->weight * o->policy[u];
 }
 
-/* How a belief took what was seen. */
+/* Add the update of a belief of the agent by the observation of a row. */
 static void add_update(explain_visitor *o, size_t node, const idm_hypothesis *h,
                        reaction_sums *sums)
 {

@@ -1,4 +1,5 @@
-/* How people react to evidence.
+/* Reaction to evidence: regression of updated beliefs on prior and likelihood, and named biases
+ * (docs/method/explain.md, 3).
  *
  * Contents: bias · reaction */
 #include <math.h>
@@ -11,7 +12,7 @@
 
 /* === bias =================================================================================== */
 
-/* Biases by name: see idm/explain.h. */
+/* Named biases (idm/explain.h). */
 
 static const struct {
   const char *name;
@@ -54,13 +55,13 @@ bool idm_person_has_bias(const idm_person_summary *person, idm_bias bias)
 
 /* === reaction =============================================================================== */
 
-/* How people react to evidence: see the header.
+/* Regression of updated beliefs (explain.h).
  *
- * Bayes' rule adds in logarithms: log z'_s = log z_s + log L_s + constant. Centred over the states
- * the constant is gone, no state is a reference, and of two states what is left is half the logit,
- * with either sign. */
+ * Bayes' rule is additive in logarithms: log z'_s = log z_s + log L_s + constant. Centring over the
+ * states removes the constant and needs no reference state; with two states the centred logarithm
+ * is half the logit, with either sign. */
 
-/* Bytes that sums may take: beyond, fewer draws are kept. */
+/* Largest memory of the sums; beyond it, fewer draws are used. */
 static const size_t max_bytes = (size_t)1 << 27;
 
 void idm_reaction_close(reaction *r)
@@ -72,10 +73,10 @@ void idm_reaction_close(reaction *r)
   *r = (reaction){0};
 }
 
-/* --- who went where ------------------------------------------------------------------------- */
+/* --- agents by node -------------------------------------------------------------------------- */
 
-/* Walk all rows, trajectory by trajectory. Runs of one agent at a node are one entry: counted into
- * first[node + 1], or written, where there is room for them, from `next`. */
+/* Scan all rows, trajectory by trajectory. Consecutive rows of one agent at a node form one entry:
+ * without opt_next, entries are counted in first[node + 1]; with it, they are written. */
 static void scan_rows(reaction *r, const idm_data *data, const idm_prefix_tree *tree,
                       uint32_t *recent, size_t *opt_next)
 {
@@ -154,7 +155,7 @@ void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums
 
 /* --- one update ----------------------------------------------------------------------------- */
 
-/* Logarithms of x over the states that are `in` (1, else 0), centred; 0 elsewhere. */
+/* Centre the logarithms of x over the states with in_support (1, else 0); 0 elsewhere. */
 static void centre(double *x, const double *in_support, size_t states, double support)
 {
   double mean = 0;
@@ -162,7 +163,7 @@ static void centre(double *x, const double *in_support, size_t states, double su
   for (size_t s = 0; s < states; s++) x[s] = in_support[s] > 0 ? log(x[s]) - mean : 0;
 }
 
-/* The likeliest state; `states` where two are as likely, up to rounding. */
+/* The likeliest state; `states` if it is not unique up to rounding. */
 static size_t likeliest(const double *z, size_t states)
 {
   size_t best = 0;
@@ -175,7 +176,7 @@ static size_t likeliest(const double *z, size_t states)
   return tied ? states : best;
 }
 
-/* Log-odds of a state, of numbers that need not sum to 1. */
+/* Log-odds of a state; z need not sum to 1. */
 static double log_odds(const double *z, size_t states, size_t state)
 {
   double complement = 0;
@@ -183,7 +184,8 @@ static double log_odds(const double *z, size_t states, size_t state)
   return complement > 0 ? log(z[state]) - log(complement) : INFINITY;
 }
 
-/* Add an update to the kind that it is of: `prior` to `bayes` and to `held`. */
+/* Add an update to its kind (confirming or disconfirming): from `prior` to `bayes` and to
+ * `agent_belief`. */
 static void add_signed_update(const double *prior, const double *bayes, const double *agent_belief,
                               size_t states, double weight, reaction_sums *sums)
 {
@@ -244,14 +246,14 @@ void idm_reaction_update(const environment *world, const double *z, size_t u, si
 
 void idm_reaction_coefficients(const reaction_sums *sums, double *base_rate, double *evidence)
 {
-  const double none = 1e-20 * sums->updates; /* squares of rounding */
+  const double none = 1e-20 * sums->updates; /* squares of rounding errors */
   const double pp = sums->prior_prior;
   const double ee = sums->evidence_evidence;
   const double pe = sums->prior_evidence;
   const double determinant = pp * ee - pe * pe;
   *base_rate = *evidence = NAN;
   if (pp > none && ee > none) {
-    if (!(determinant > 1e-10 * pp * ee)) return; /* they always moved together */
+    if (!(determinant > 1e-10 * pp * ee)) return; /* prior and evidence are collinear */
     *base_rate = (ee * sums->prior_after - pe * sums->evidence_after) / determinant;
     *evidence = (pp * sums->evidence_after - pe * sums->prior_after) / determinant;
   } else if (ee > none) {
@@ -275,7 +277,7 @@ void idm_reaction_none(idm_person_summary *person)
   person->confirming = person->disconfirming = person->asymmetry = none;
 }
 
-/* The mean change over that by Bayes' rule; NaN where there are none. */
+/* Mean change over the mean change by Bayes' rule; NaN without updates. */
 static double ratio_of(const reaction_side *side)
 {
   return side->updates > 0 ? side->observed / side->bayes : NAN;

@@ -1,5 +1,6 @@
-/* Normal approximations of people's likelihoods, by differences: where chains begin, and the
- * coordinates in which they move. They shape proposals only. */
+/* Normal approximations of people's likelihoods by finite differences, for starting points and for
+ * the coordinates of proposals. They do not change the target density (docs/method/people.md, 3).
+ */
 #include <assert.h>
 #include <math.h>
 
@@ -8,13 +9,13 @@
 #include "invert/hierarchy/chain.h"
 #include "invert/hierarchy/model.h"
 
-/* Differences reach this far, in sds of the person under a wide population, so that the curvature
- * is that of the whole of its posterior rather than of a point. */
+/* Length of the differences in sds of the person under a wide population, so that the curvature
+ * describes the whole posterior and not a point. */
 static const double difference_sds = 0.7;
-/* A difference of log-likelihoods beyond this is as good as a wall. */
+/* Differences of log-likelihoods are limited to this many nats. */
 static const double max_drop = 50;
 
-/* Whose likelihood: one cell at x, relative to a first value. */
+/* A cell's log-likelihood near x, relative to its value at x. */
 typedef struct cell_point {
   const hierarchy_chain *chain;
   const leaf_worker *worker;
@@ -26,7 +27,7 @@ typedef struct cell_point {
   idm_error *error;
 } cell_point;
 
-/* At x moved by steps of coordinates i and j. */
+/* Evaluate the cell at x with offsets, in steps, of coordinates i and j. */
 static idm_status evaluate_cell(cell_point *c, size_t i, double offset_i, size_t j, double offset_j,
                                 double *found)
 {
@@ -45,7 +46,7 @@ static idm_status evaluate_cell(cell_point *c, size_t i, double offset_i, size_t
   return status;
 }
 
-/* Gradient and negative Hessian in units of the steps. */
+/* Compute gradient and negative Hessian in units of the steps. */
 static idm_status differentiate(cell_point *c, double *gradient, double *curvature)
 {
   const size_t n = c->coordinates;
@@ -73,7 +74,7 @@ static idm_status differentiate(cell_point *c, double *gradient, double *curvatu
   return status;
 }
 
-/* The nearest matrix without negative curvature. */
+/* Replace a by the nearest positive semidefinite matrix. */
 static void make_semidefinite(size_t n, double *a)
 {
   double values[IDM_MAX_EFFECTS];
@@ -88,7 +89,8 @@ static void make_semidefinite(size_t n, double *a)
         a[i * n + j] += values[k] * vectors[k * n + i] * vectors[k * n + j];
 }
 
-/* Sizes of a person's posterior in the numbers of a cell, under a wide population. */
+/* Set the steps from the person's posterior sds in a cell's coordinates, under a wide population.
+ */
 static void set_difference_steps(const hierarchy_chain *chain, size_t person, cell_point *c)
 {
   const idm_design *d = chain->model->design;
@@ -106,7 +108,7 @@ static void set_difference_steps(const hierarchy_chain *chain, size_t person, ce
   }
 }
 
-/* H and h of one person at effects e. */
+/* Compute H and h of one person at effects e. */
 static idm_status approximate_person(hierarchy_chain *chain, const leaf_worker *worker,
                                      size_t person, const double *e, idm_error *opt_error)
 {
@@ -142,7 +144,7 @@ static idm_status approximate_person(hierarchy_chain *chain, const leaf_worker *
   return IDM_OK;
 }
 
-/* Effects of a person at u under the chain's population. */
+/* Compute z and the effects of a person from u, under the chain's population. */
 static void person_from_u(const hierarchy_chain *c, size_t person, const double *u, double *z,
                           double *e)
 {
@@ -158,8 +160,8 @@ static void person_from_u(const hierarchy_chain *c, size_t person, const double 
   idm_normal_effects(q, c->current.population.factor, mean, z, e);
 }
 
-/* Where a person's search for a mode starts: at the leaves' own starting points where effects are
- * numbers, else at the population's mean. */
+/* Starting point of the mode search of a person: that of the leaf source, if it has one; otherwise
+ * the population mean. */
 static void start_person(const hierarchy_chain *c, const leaf_worker *worker, size_t person,
                          double *at)
 {
@@ -170,7 +172,7 @@ static void start_person(const hierarchy_chain *c, const leaf_worker *worker, si
            m->design->effects * sizeof *at);
 }
 
-/* A few rounds of Newton's method, none longer than a prior sd. */
+/* Newton's method with a few iterations, each limited to one prior sd. */
 idm_status idm_chain_find_modes(hierarchy_chain *c, const leaf_worker *worker, size_t from,
                                 size_t to, idm_error *opt_error)
 {
@@ -264,7 +266,8 @@ void idm_chain_regress(const hierarchy_chain *c, const population *p, double *pr
   }
 }
 
-/* Steps of the coefficients by their precision under the approximation, people integrated out. */
+/* Set the steps of the coefficients from their precision under the approximation, with people
+ * integrated out. */
 static void set_coefficient_steps(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
@@ -273,14 +276,14 @@ static void set_coefficient_steps(hierarchy_chain *c)
   idm_chain_regress(c, p, c->precision, c->regression);
   for (size_t j = 0; j < d->effects; j++)
     for (size_t a = 0; a < d->coefficients[j]; a++) {
-      /* Of a spread near 0 at this moment steps do not become as small. */
+      /* A floor, so that a spread near 0 does not give tiny steps. */
       const double sd =
           fmax(idm_population_coefficient_sd(d, p, j, a), 0.1 * d->coefficient_sd[j][a]);
       c->precision[(p->first[j] + a) * (n + 1)] += 1 / (sd * sd);
       c->regression[p->first[j] + a] += d->coefficient_mean[j][a] / (sd * sd);
     }
   if (idm_cholesky(n, c->precision)) return;
-  memset(c->precision, 0, n * n * sizeof *c->precision); /* beyond the range of numbers */
+  memset(c->precision, 0, n * n * sizeof *c->precision); /* not finite or not positive definite */
   for (size_t j = 0; j < d->effects; j++)
     for (size_t a = 0; a < d->coefficients[j]; a++) {
       c->precision[(p->first[j] + a) * (n + 1)] = 1 / d->coefficient_sd[j][a];

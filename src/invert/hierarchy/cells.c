@@ -1,4 +1,5 @@
-/* Exact likelihoods of cells: see the header. */
+/* Exact likelihoods of cells by planning from interpolated anchor solutions, and tables over all
+ * cells. */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -13,8 +14,8 @@
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"
 
-/* Anchors are products of Chebyshev nodes, so many an axis by dimension; beyond, the middle alone.
- */
+/* Anchors are at the points of a tensor product of Chebyshev nodes: number of nodes per axis, by
+ * dimension. Above max_axes, the midpoint is the only anchor. */
 enum { max_axes = 3, max_nodes = 8, max_anchors = 64 };
 static const size_t nodes_of[max_axes + 1] = {1, 8, 6, 4};
 
@@ -23,15 +24,15 @@ struct idm_evaluator {
   idm_theta *theta;
   idm_workspace *workspace;
   idm_solver solver;
-  idm_scorer **scorer;     /* [cell]: made when first needed */
-  idm_gradient **gradient; /* [cell]: the same */
+  idm_scorer **scorer;     /* [cell]: created when first needed */
+  idm_gradient **gradient; /* [cell]: created when first needed */
   idm_theta *derivative;
   const idm_lane_ops *lane_ops;
-  void *lanes;                 /* of all cells; NULL: there are none */
-  idm_scorer *all_scorer;      /* of all cells at once */
-  double *cell_log_likelihood; /* [cell]: what it said of them */
+  void *lanes;                 /* vector evaluation of all cells; NULL: not available */
+  idm_scorer *all_scorer;      /* scorer of the whole log */
+  double *cell_log_likelihood; /* [cell]: its last result */
   double weight[max_anchors];
-  idm_status status; /* of the last anchoring */
+  idm_status status; /* status of the last anchoring */
   idm_error error;
   bool busy;
 };
@@ -46,9 +47,9 @@ struct idm_cells {
   idm_prefix_tree **cell_tree; /* [cell] */
   size_t evaluators;
   idm_evaluator *evaluator;
-  pthread_mutex_t mutex; /* of `busy` */
-  size_t axes;           /* of the anchors' product; 0: the middle alone */
-  double *middle;        /* [coordinate]: of the anchors' box, and half its sides */
+  pthread_mutex_t mutex; /* protects `busy` */
+  size_t axes;           /* axes of the anchors' tensor product; 0: the midpoint only */
+  double *middle;        /* [coordinate]: midpoint of the anchors' box, and half its sides */
   double *half;
   double node[max_nodes]; /* in (-1, 1) */
 };
@@ -85,7 +86,8 @@ void idm_cells_destroy(idm_cells *cells)
   free(cells);
 }
 
-/* Trajectories by cell, in the order of the log, and where each cell's begin. */
+/* Sort trajectories by cell, in the order of the log. *ret_first: [cell + 1], start of each cell.
+ */
 static idm_status sort_trajectories(const idm_cells *cells, uint32_t **ret_order,
                                     size_t **ret_first, idm_error *opt_error)
 {
@@ -123,7 +125,7 @@ static idm_status split_by_cell(idm_cells *cells, idm_error *opt_error)
   return status;
 }
 
-/* Lanes, where the behaviour has them for these logs. */
+/* Create the vector evaluation, if the behaviour supports it for these logs. */
 static idm_status create_lanes(idm_evaluator *j, idm_error *opt_error)
 {
   const idm_cells *cells = j->cells;
@@ -157,8 +159,8 @@ static idm_status evaluator_init(idm_cells *cells, idm_evaluator *j, idm_error *
   return status;
 }
 
-/* No free number mends what the agent's models hold impossible; where the problem's own values
- * cannot be planned for there is nothing to see. */
+/* Report observations that are impossible under the agent's models, which no free number can
+ * change. If the problem's own values admit no plan, nothing is checked. */
 static idm_status check_possible(idm_evaluator *j, idm_error *opt_error)
 {
   idm_score score;
@@ -216,7 +218,7 @@ void idm_cells_release(idm_cells *cells, idm_evaluator *evaluator)
 
 /* --- planning ------------------------------------------------------------------------------- */
 
-/* Number i of anchor k. */
+/* Coordinate i of anchor k. */
 static double anchor_at(const idm_cells *cells, size_t k, size_t i)
 {
   if (i >= cells->axes) return cells->middle[i];
@@ -225,7 +227,7 @@ static double anchor_at(const idm_cells *cells, size_t k, size_t i)
   return cells->middle[i] + cells->half[i] * cells->node[k % n];
 }
 
-/* Weights of the anchors at x: products of Lagrange's polynomials. */
+/* Interpolation weights of the anchors at x: products of Lagrange polynomials. */
 static void interpolation_weights(idm_evaluator *j, const double *x)
 {
   const idm_cells *cells = j->cells;
@@ -245,7 +247,7 @@ static void interpolation_weights(idm_evaluator *j, const double *x)
   }
 }
 
-/* Put the numbers x into the judge's theta; false where they are none that can be planned for. */
+/* Put the numbers x into the evaluator's theta. Returns false if they admit no plan. */
 static bool set_parameters(idm_evaluator *j, const double *x)
 {
   const idm_parameters *parameters = j->cells->parameters;
@@ -255,7 +257,7 @@ static bool set_parameters(idm_evaluator *j, const double *x)
   return !idm_parameters_degenerate(parameters, j->theta);
 }
 
-/* Numbers that cannot be planned for lie outside the support; they are no failure. */
+/* Whether a status means that numbers are outside the support, which is not an error. */
 static bool outside_support(idm_status status)
 {
   return status == IDM_NUMERICAL || status == IDM_INPUT;
@@ -318,7 +320,7 @@ idm_status idm_cells_anchor(idm_cells *cells, const double *low, const double *h
   return IDM_OK;
 }
 
-/* Score what is planned; false where something seen is impossible. */
+/* Score the current plan; *scored is false if an observation has probability 0. */
 static idm_status score(idm_evaluator *j, idm_scorer *scorer, bool *scored, double *log_likelihood,
                         idm_error *opt_error)
 {
@@ -348,8 +350,8 @@ idm_status idm_evaluator_cell(idm_evaluator *j, size_t cell, const double *x,
   return status;
 }
 
-/* Whether the gradient of a log-likelihood costs little: nothing is planned, and the behaviour has
- * slopes. */
+/* Whether gradients of log-likelihoods are cheap: the planner solves no decision problem, and its
+ * behaviour has derivatives. */
 static bool idm_cells_have_gradient(const idm_cells *cells)
 {
   const idm_planner *planner = idm_agent_planner(&cells->problem->agent);
@@ -358,14 +360,14 @@ static bool idm_cells_have_gradient(const idm_cells *cells)
          idm_gradient_possible(cells->data, cells->tree, cells->evaluator[0].workspace);
 }
 
-/* Whether gradients of all cells are found at once. */
+/* Whether all cells have a vectorised gradient. */
 static bool idm_cells_have_lanes(const idm_cells *cells)
 {
   return cells->evaluator[0].lanes && idm_cells_have_gradient(cells);
 }
 
-/* Log-likelihoods [cell] and gradients [cell][coordinates] of all cells at once, each at numbers
- * x[cell][coordinates] of its own; there are lanes. */
+/* Log-likelihoods [cell] and gradients [cell][coordinates] of all cells together, at numbers
+ * x[cell][coordinates]. Requires lanes. */
 static void idm_evaluator_gradients(idm_evaluator *j, const double *x, double *log_likelihood,
                                     double *gradient)
 {
@@ -385,7 +387,7 @@ static void idm_evaluator_gradients(idm_evaluator *j, const double *x, double *l
   }
 }
 
-/* The same and its gradient [coordinates]. */
+/* Log-likelihood of one cell and its gradient [coordinates]. */
 static idm_status idm_evaluator_gradient(idm_evaluator *j, size_t cell, const double *x,
                                          double *log_likelihood, double *gradient,
                                          idm_error *opt_error)
@@ -423,7 +425,7 @@ idm_status idm_evaluator_all_cells(idm_evaluator *j, const double *x, const doub
 
 /* --- leaves --------------------------------------------------------------------------------- */
 
-/* A table under way. */
+/* A table under construction. */
 typedef struct table_build {
   shared_leaves *shared;
   bool (*stopped)(void *);

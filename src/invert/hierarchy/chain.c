@@ -1,4 +1,5 @@
-/* One chain over people and population.
+/* Creates the state of one chain over people and population, and updates people given the
+ * population.
  *
  * Contents: chain · person */
 #include <math.h>
@@ -9,7 +10,7 @@
 
 /* === chain ================================================================================== */
 
-/* The state of a chain: making it, and looking at it. */
+/* State of a chain: creation, evaluation, checkpoints. */
 
 static const double log_two_pi = 1.8378770664093454836;
 
@@ -78,7 +79,7 @@ static idm_status allocate(hierarchy_chain *c, idm_error *opt_error)
              : idm_fail_memory(opt_error);
 }
 
-/* Somewhere in the population's prior, its middle half; or where it is held. */
+/* Draw the population from the middle of its prior, or set it to the fixed values. */
 static void init_population(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
@@ -190,12 +191,12 @@ void idm_chain_transfer(hierarchy_chain *c, idm_record *r)
 
 /* === person ================================================================================= */
 
-/* Everybody given the population: steps in the coordinates u of chain.h. */
+/* Updates of people given the population, in the coordinates u of chain.h. */
 
-/* Steps by the table before one exact look. */
+/* Steps by the table per exact evaluation. */
 enum { inner_steps = 6 };
 
-/* One person on its way. */
+/* Update of one person. */
 typedef struct person_update {
   hierarchy_chain *chain;
   const leaf_worker *worker;
@@ -207,7 +208,7 @@ typedef struct person_update {
   double mean[IDM_MAX_EFFECTS];
 } person_update;
 
-/* A place: u, z and e, and the log-likelihood there by the table, or exactly. */
+/* A point: u, z and e, and the log-likelihood there, by the table or exact. */
 typedef struct person_point {
   double u[IDM_MAX_EFFECTS];
   double z[IDM_MAX_EFFECTS];
@@ -233,8 +234,9 @@ static void person_update_init(person_update *w)
                    c->curvature + w->person * q * q, c->linear_term + w->person * q, scratch);
 }
 
-/* Anew from the approximation with the tails of a t of five degrees, or a walk whose length is
- * drawn over an order of magnitude, for people whom the approximation fits badly. */
+/* Propose a point: an independent draw from a t distribution with five degrees of freedom around
+ * the approximation, or a random walk whose length varies over an order of magnitude, for people
+ * whose approximation is poor. */
 static void propose_point(const person_update *w, idm_random *random, bool independent,
                           const person_point *from, person_point *to)
 {
@@ -248,7 +250,7 @@ static void propose_point(const person_update *w, idm_random *random, bool indep
   idm_normal_effects(q, w->chain->current.population.factor, w->mean, to->z, to->e);
 }
 
-/* Log density of a place, less that of its proposal. */
+/* Log density of a point, less that of its proposal. */
 static double log_weight(const person_update *w, bool independent, const person_point *at)
 {
   const double degrees = 5 + (double)w->effects;
@@ -256,7 +258,8 @@ static double log_weight(const person_update *w, bool independent, const person_
   return at->likelihood - 0.5 * squares(w->effects, at->z) - proposal;
 }
 
-/* Whether to go; from where nobody can be, anywhere. */
+/* Metropolis-Hastings decision. From a point of density 0, every point of positive density is
+ * accepted. */
 static bool accepts(idm_random *random, double from, double to)
 {
   const double log_uniform = log(idm_random_uniform(random));
@@ -271,8 +274,8 @@ static void store_point(person_update *w, const person_point *at)
   memcpy(current->e + w->person * w->effects, at->e, w->effects * sizeof *at->e);
 }
 
-/* Steps by the table, each of either kind at random so that the way back is as likely; then, where
- * exact likelihoods are in force, one look. */
+/* Take several steps by the table, each of a random kind, so that the sequence is reversible; then,
+ * if exact likelihoods are in use, accept or reject the result once. */
 static idm_status update_by_table(person_update *w, person_point *at, idm_error *opt_error)
 {
   hierarchy_chain *c = w->chain;
@@ -301,7 +304,7 @@ static idm_status update_by_table(person_update *w, person_point *at, idm_error 
   return IDM_OK;
 }
 
-/* Without the table: one step of either kind, each with an exact look. */
+/* Take one step of each kind, each with an exact evaluation. */
 static idm_status update_exact(person_update *w, person_point *at, idm_error *opt_error)
 {
   hierarchy_chain *c = w->chain;

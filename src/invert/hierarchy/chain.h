@@ -1,4 +1,4 @@
-/* One chain over people and population.
+/* One Markov chain over people and population.
  *
  * Contents: population · normal · chain · approximate · hamiltonian · move · person */
 #ifndef IDM_INVERT_HIERARCHY_CHAIN_H
@@ -13,66 +13,68 @@
 
 /* === population ============================================================================= */
 
-/* The population: coefficients, sds and correlations, with their priors. */
+/* Parameters of the population: coefficients, sds and correlations, with their priors. */
 
-/* Numbers of a population in coordinates on the whole line: an sd is |root|, so that a half-normal
- * prior is normal and 0 no end; a correlation is built of partial correlations tanh(partial), which
- * under LKJ are independent (Lewandowski, Kurowicka and Joe 2009). */
+/* Parameters of a population in unbounded coordinates. An sd is |root|, so that a half-normal prior
+ * becomes normal and 0 is not a boundary. Correlations are functions of partial correlations
+ * tanh(partial), which are independent under the LKJ prior (Lewandowski, Kurowicka and Joe 2009).
+ */
 typedef struct population {
-  size_t coefficients; /* over all effects */
+  size_t coefficients; /* total over all effects */
   size_t effects;
   size_t pairs;
-  size_t spreads;  /* effects that have pooled coefficients: all, or none */
-  size_t *first;   /* [effects + 1]: of each effect's coefficients */
-  size_t numbers;  /* of them all: */
-  double *number;  /* coefficients, roots, partials, spreads; then the factor */
-  double *b;       /* [coefficients]; these point into `number` */
+  size_t spreads;  /* number of effects with pooled coefficients: all, or 0 */
+  size_t *first;   /* [effects + 1]: first coefficient of each effect */
+  size_t numbers;  /* length of `number` */
+  double *number;  /* coefficients, roots, partials, spreads, factor */
+  double *b;       /* [coefficients]; this and the next four point into `number` */
   double *root;    /* [effects] */
-  double *partial; /* [pair]: of j > k at j (j - 1) / 2 + k */
+  double *partial; /* [pair]: index j (j - 1) / 2 + k for j > k */
   double *spread;  /* [spreads]: |spread| is the sd of an effect's pooled coefficients */
   double *factor;  /* [effects][effects]: lower triangular L, Sigma = L L' */
 } population;
 
 idm_status idm_population_create(const idm_design *design, population *p, idm_error *opt_error);
 void idm_population_destroy(population *p);
-/* Both of one design. */
+/* Copy a population of the same design. */
 void idm_population_assign(population *to, const population *from);
-/* The factor that roots and partials make. */
+/* Compute the factor from roots and partials. */
 void idm_population_set_factor(population *p);
 /* log det L. */
 double idm_population_log_det(const population *p);
-/* [pair]: correlations of the factor. */
+/* Compute correlations from the factor: [pair]. */
 void idm_population_correlations(const population *p, double *correlation);
-/* W_i b: [effects]. */
+/* Mean of a person's effects, W_i b: [effects]. */
 void idm_population_mean(const idm_design *design, const population *p, size_t person,
                          double *mean);
-/* The sd of coefficient a of effect j: of its prior or, where it is pooled, |spread|. */
+/* Sd of coefficient a of effect j: that of its prior or, for a pooled coefficient, |spread|. */
 double idm_population_coefficient_sd(const idm_design *design, const population *p, size_t j,
                                      size_t a);
-/* Shape of the symmetric beta law of (1 + r) / 2, r the partial correlation of some effect and k
- * given those before k. */
+/* Shape of the symmetric beta distribution of (1 + r) / 2, where r is the partial correlation of
+ * effect k and a later one, given the effects before k. */
 double idm_population_pair_shape(const idm_design *design, size_t k);
-/* Move the spread of an effect to another, and its pooled coefficients in proportion. */
+/* Set the spread of an effect, and scale its pooled coefficients in proportion. */
 void idm_population_set_spread(const idm_design *design, population *p, size_t effect,
                                double spread);
-/* log prior density of (b, root, partial, spread) up to a constant, pooled coefficients taken over
- * their spread. */
+/* Log prior density of (b, root, partial, spread) up to a constant; pooled coefficients enter by
+ * their ratios to the spread. */
 double idm_population_log_prior(const idm_design *design, const population *p);
-/* log prior density of (coefficients, spreads, sds, correlation matrix), normalised. */
+/* Normalised log prior density of (coefficients, spreads, sds, correlation matrix). */
 double idm_population_log_density(const idm_design *design, const population *p);
 
 /* === normal ================================================================================= */
 
-/* A person by a normal approximation of the likelihood, log L(e) = h'e - e'He/2 and a constant: the
- * coordinates u in which person and population would be independent if it held.
+/* Normal approximation of a person's likelihood, log L(e) = h'e - e'He/2 + constant, and the
+ * coordinates u in which person and population would be independent if it were exact.
  *
  * With e = m + L z and z standard normal a priori, e given the population is normal; u is its
- * standardised form, z = T^-T (v + u), T T' = I + L'HL, v = T^-1 L'(h - Hm). Where people carry
- * little, u is z (not centred); where they carry much, e stays put when the population moves
- * (centred): each person is as centred as its data make it (Papaspiliopoulos, Roberts and Skold
- * 2007). Sound for any H and h, as u is a change of coordinates. */
+ * standardised form, z = T^-T (v + u), T T' = I + L'HL, v = T^-1 L'(h - Hm). For a person with
+ * little information, u is z (non-centred). For one with much information, e stays fixed when the
+ * population moves (centred). Each person is thus centred to the degree that the data imply
+ * (Papaspiliopoulos, Roberts and Skold 2007). The sampler is exact for any H and h, because u is a
+ * change of coordinates. */
 
-/* Of one person at one population; arrays borrowed from the caller, as scratch or to keep. */
+/* Frame of one person for one population. The arrays belong to the caller. */
 typedef struct normal_frame {
   size_t effects;
   double *t;      /* [effects][effects]: T, lower triangular */
@@ -80,188 +82,194 @@ typedef struct normal_frame {
   double log_det; /* log det T */
 } normal_frame;
 
-/* From L, m, H and h; `scratch` holds effects^2 numbers. */
+/* Compute a frame from L, m, H and h; `scratch` has effects^2 elements. Without a finite Cholesky
+ * factor, the frame is the identity (non-centred). */
 void idm_normal_frame(normal_frame *frame, const double *factor, const double *mean,
                       const double *curvature, const double *linear_term, double *scratch);
-/* z of u, and u of z; they may be the same array. */
+/* Convert u to z, and z to u; both arrays may be the same. */
 void idm_normal_u_to_z(const normal_frame *frame, const double *u, double *z);
 void idm_normal_z_to_u(const normal_frame *frame, const double *z, double *u);
 /* e = m + L z. */
 void idm_normal_effects(size_t effects, const double *factor, const double *mean, const double *z,
                         double *e);
-/* What a person says of the population's mean m, the person integrated out: about
- * right' m - m' information m / 2 with information (Sigma + H^-1)^-1 = H - H L (T T')^-1 L' H and
- * right = h - H L (T T')^-1 L' h. */
+/* Information of one person on the population mean m, with the person integrated out: the
+ * log-likelihood of m is approximately rhs' m - m' information m / 2, with information (Sigma +
+ * H^-1)^-1 = H - H L (T T')^-1 L' H and rhs = h - H L (T T')^-1 L' h. */
 void idm_normal_information(size_t effects, const double *factor, const double *curvature,
                             const double *linear_term, double *information, double *rhs);
 
 /* === chain ================================================================================== */
 
-/* One chain over people and population: its state, and the steps of a sweep.
+/* State of one chain over people and population, and the steps of a sweep (docs/method/people.md,
+ * 3).
  *
- * A sweep: everybody given the population (idm_chain_update_people, in parts, on any thread); the
- * population given the people in closed form, then a move of the population that carries everybody
- * along with u held (idm_chain_propose; see normal, above), judged exactly
- * (idm_chain_evaluate_exact, in parts) and accepted or not (idm_chain_accept_reject). With a table
- * many cheap steps are made by it, and only where they end is judged (delayed acceptance; Christen
- * and Fox 2005). */
+ * A sweep updates all people given the population (idm_chain_update_people, in parts, on any
+ * thread); draws the population given the people in closed form; and proposes a population that
+ * moves all people with u fixed (idm_chain_propose; see normal, above), which is evaluated exactly
+ * (idm_chain_evaluate_exact, in parts) and accepted or rejected (idm_chain_accept_reject). With a
+ * table, many cheap steps use the table, and only their end point is evaluated exactly (delayed
+ * acceptance; Christen and Fox 2005). */
 
-/* People and population, and what the likelihood says of them. */
+/* People and population, with log-likelihoods. */
 typedef struct hierarchy_state {
   population population;
   double *z;          /* [person][effect]: e = m + L z */
   double *e;          /* [person][effect] */
-  double *exact;      /* [person]: log-likelihood */
-  double *surrogate;  /* [person]: the same by the table */
-  double log_prior_u; /* log density of population and u, given the likelihoods; see move.c */
+  double *exact;      /* [person]: exact log-likelihood */
+  double *surrogate;  /* [person]: log-likelihood by the table */
+  double log_prior_u; /* log density of population and u without the likelihoods; see move.c */
 } hierarchy_state;
 
-/* Hamiltonian moves: see hamiltonian, below. */
+/* State of the Hamiltonian updates: see hamiltonian, below. */
 typedef struct hierarchy_hmc hierarchy_hmc;
 
 typedef struct hierarchy_chain {
   const hierarchy *model;
   hierarchy_state current;
-  hierarchy_state proposal;    /* a move of the population, to be judged */
-  hierarchy_state next;        /* scratch of a step */
-  hierarchy_state sweep_start; /* where a sweep by the tables began */
-  double *u;                   /* [person][effect]: held while the population moves */
-  double *curvature;           /* [person][effect][effect]: H of normal, above */
+  hierarchy_state proposal;    /* proposed state */
+  hierarchy_state next;        /* scratch of one step */
+  hierarchy_state sweep_start; /* state at the start of a sweep by the tables */
+  double *u;                   /* [person][effect]: fixed while the population moves */
+  double *curvature;           /* [person][effect][effect]: H, see normal, above */
   double *linear_term;         /* [person][effect]: h */
-  double *sum;                 /* [person][effect]: of effects since the last approximation */
+  double *sum;                 /* [person][effect]: sum of effects since the last approximation */
   long sum_count;
   double *low; /* [coordinate]: range of the free numbers since the last approximation */
   double *high;
   idm_random random;
   idm_random *person_random; /* [person] */
-  double *precision;  /* [coefficient][coefficient]: factor, scales steps of the coefficients */
-  double *regression; /* scratch of coefficients drawn from their approximation: see move.c */
-  double *log_step;   /* [block]: coefficients, roots, partials, spreads */
-  size_t *coefficient_index; /* [coefficient]: scratch of the same */
-  size_t block;              /* of the step under way, */
-  bool independent;          /* unless it draws coefficients anew */
-  double log_proposal_ratio; /* its log proposal density, backwards less forwards */
-  bool by_table;             /* the table leads the move under way */
-  hierarchy_hmc *hmc;        /* NULL: leaves have no slopes */
-  double *scratch;           /* of population moves */
-  bool uses_exact;           /* exact likelihoods are in force */
-  bool adapting;             /* steps are still tuned */
-  long proposed, kept;       /* moves judged exactly, and accepted */
+  double *precision;  /* [coefficient][coefficient]: Cholesky factor of the precision, which scales
+                         steps of coefficients */
+  double *regression; /* scratch for coefficients drawn from their approximation: see move.c */
+  double *log_step;   /* [block] of step sizes: coefficients, roots, partials, spreads */
+  size_t *coefficient_index; /* [coefficient]: scratch for the same */
+  size_t block;              /* block of the current step */
+  bool independent;          /* the current step is an independence proposal */
+  double log_proposal_ratio; /* log density of the backward proposal less that of the forward one */
+  bool by_table;             /* the current move proposes by the table */
+  hierarchy_hmc *hmc;        /* NULL: leaves have no gradients */
+  double *scratch;           /* scratch of population moves */
+  bool uses_exact;           /* acceptance uses exact likelihoods */
+  bool adapting;             /* step sizes are adapted */
+  long proposed, kept;       /* exactly evaluated proposals, and accepted ones */
 } hierarchy_chain;
 
-/* Stream 0 of a chain is its own, the others are of people; `streams` are taken up by the chains
- * before it. */
+/* Create a chain. Its own random stream is `streams`, and those of people follow; streams below it
+ * belong to the chains before. */
 idm_status idm_chain_create(const hierarchy *model, uint64_t seed, uint64_t streams,
                             hierarchy_chain *chain, idm_error *opt_error);
 void idm_chain_destroy(hierarchy_chain *chain);
 
-/* Likelihoods of people [from, to) as they are: by the table, and exactly where that is in force.
- */
+/* Evaluate the log-likelihoods of people [from, to) at their current effects: by the table and, if
+ * uses_exact is set, exactly. */
 idm_status idm_chain_evaluate(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
                               size_t to, idm_error *opt_error);
 
-/* Go where the trial is. */
+/* Make the proposal the current state. */
 static inline void idm_chain_accept(hierarchy_chain *chain)
 {
   const hierarchy_state kept = chain->current;
   chain->current = chain->proposal;
   chain->proposal = kept;
 }
-/* Whether the table leads the next step. Once likelihoods are exact it does not do so one time in
- * five, so that nobody is held where it is wrong. */
+/* Whether the table makes the next proposal. If likelihoods are exact, it makes four proposals in
+ * five, so that no person gets stuck where the table is inaccurate. */
 bool idm_chain_uses_table(const hierarchy_chain *chain, idm_random *random);
-/* Between two sweeps: all that those to come depend on, but for what all chains share. */
+/* Write the state between two sweeps to a record, or read it. Data shared by all chains are not
+ * part of it. */
 void idm_chain_transfer(hierarchy_chain *chain, idm_record *record);
-/* Log density of effects, coefficients, spreads, sds and correlations, and the likelihood. */
+/* Log density of effects, coefficients, spreads, sds and correlations, plus the log-likelihood. */
 double idm_chain_log_posterior(const hierarchy_chain *chain);
 
 /* === approximate ============================================================================ */
 
-/* The normal approximation of people in a chain. */
+/* Normal approximation of people in a chain. */
 
-/* The normal approximation of people [from, to) at their modes, given the chain's population. */
+/* Approximate people [from, to) at their modes, given the chain's population. */
 idm_status idm_chain_find_modes(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
                                 size_t to, idm_error *opt_error);
-/* Put people [from, to) where the approximation has them, at random. */
+/* Draw the effects of people [from, to) from their approximations. */
 idm_status idm_chain_disperse(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
                               size_t to, idm_error *opt_error);
-/* The normal approximation of people [from, to), at the means of their effects so far. */
+/* Approximate people [from, to) at the means of their effects since the last approximation. */
 idm_status idm_chain_approximate(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
                                  size_t to, idm_error *opt_error);
-/* What the approximations say of the coefficients under the covariance of a population, people
- * integrated out: log density about right' b - b' precision b / 2, the prior left out. */
+/* Information on the coefficients, given the covariance of a population, with people integrated
+ * out: the log-likelihood of b is approximately rhs' b - b' precision b / 2, without the prior. */
 void idm_chain_regress(const hierarchy_chain *chain, const population *p, double *precision,
                        double *rhs);
-/* Put the coefficients at the mode of their approximation, and `noise` of its sds away at random;
- * everybody at W_i b. For fixed effects. */
+/* Move the coefficients to the mode of their approximation, plus `noise` sds of random error, and
+ * all people to W_i b. For fixed effects. */
 void idm_chain_newton_step(hierarchy_chain *chain, double noise);
-/* After all have been approximated: sizes of steps follow. */
+/* Adapt step sizes to new approximations of all people. */
 void idm_chain_adapt_steps(hierarchy_chain *chain);
 
 /* === hamiltonian ============================================================================ */
 
-/* Hamiltonian moves of population and people together, where leaves have slopes that cost little.
+/* Hamiltonian Monte Carlo updates of population and people together, used if gradients of leaves
+ * are cheap.
  *
- * Coordinates are chosen so that the density is about standard normal in them. Person i has
- * z_i = T^-T (T^-1 L'(h - H m_i) + u_i) with L and T of a reference population (normal, above), so
- * that u_i follows the mean as far as the person's decisions hold it, and the Jacobian is constant.
- * Coefficients are scaled by the factor of their precision, roots and partials by sds of the
- * warm-up. Spreads of pooled coefficients are held. */
+ * In the chosen coordinates, the density is approximately standard normal. Person i has z_i = T^-T
+ * (T^-1 L'(h - H m_i) + u_i) with L and T of a reference population (normal, above), so that u_i
+ * follows the mean as far as the person's decisions determine it, and the Jacobian is constant.
+ * Coefficients are scaled by the factor of their precision, roots and partials by their sds in the
+ * warm-up. Spreads of pooled coefficients are fixed. */
 
 struct hierarchy_hmc {
   population reference;
-  size_t numbers;   /* of the population that move: coefficients, roots, partials */
-  size_t dimension; /* and u of everybody behind them */
-  double *sum;      /* [numbers]: of the population since the last settling, and */
-  double *squares;  /* [numbers] */
-  double *sd;       /* [numbers]: of roots and partials; coefficients have a factor */
+  size_t numbers;   /* number of population parameters that move: coefficients, roots, partials */
+  size_t dimension; /* `numbers`, plus u of all people */
+  double *sum;      /* [numbers]: sums over the population's states since the last adaptation */
+  double *squares;  /* [numbers]: sums of squares */
+  double *sd;       /* [numbers]: of roots and partials; coefficients are scaled by `precision` */
   long sum_count;
   double log_step;
-  double *position;        /* [all]: in scaled coordinates */
-  double *momentum;        /* [all] */
-  double *gradient;        /* [all] */
-  double *leaf_gradient;   /* [person][effect]: of the log-likelihood */
-  double *scratch;         /* of the same */
+  double *position;        /* [dimension]: in scaled coordinates */
+  double *momentum;        /* [dimension] */
+  double *gradient;        /* [dimension] */
+  double *leaf_gradient;   /* [person][effect]: gradient of the log-likelihood */
+  double *scratch;         /* scratch of the gradients */
   double *factor_gradient; /* [effects][effects]: derivative by the factor of the covariance */
 };
 
-/* Room for a chain's moves; the chain's `motion` becomes NULL where leaves have no slopes. */
+/* Create the Hamiltonian state of a chain; the chain's `hmc` stays NULL if leaves have no gradients
+ * or the population is fixed. */
 idm_status idm_hmc_create(hierarchy_chain *chain, idm_error *opt_error);
 void idm_hmc_destroy(hierarchy_hmc *hmc);
-/* Coordinates for the population as it has been since the last call. */
+/* Adapt reference population and scales to the states since the last call. */
 void idm_hmc_adapt(hierarchy_chain *chain);
-/* While steps are tuned: where the population is. */
+/* During adaptation, add the population's state to the running sums. */
 void idm_hmc_accumulate(hierarchy_chain *chain);
-/* Put the position where the chain is. */
+/* Set the position to the current state of the chain. */
 void idm_hmc_set_position(hierarchy_chain *chain);
-/* Log density and gradient at the position, in its coordinates and up to a constant; `at` becomes
- * the population and people there. */
+/* Log density, up to a constant, and gradient at the position, in scaled coordinates. `at` becomes
+ * the population and people at the position. */
 idm_status idm_hmc_evaluate(hierarchy_chain *chain, const leaf_worker *worker, hierarchy_state *at,
                             double *log_density, idm_error *opt_error);
-/* A trajectory by leapfrog steps, accepted or not; exact likelihoods are in force. */
+/* Run one leapfrog trajectory, and accept or reject its end. Requires exact likelihoods. */
 idm_status idm_hmc_update(hierarchy_chain *chain, const leaf_worker *worker, idm_error *opt_error);
-/* Its part of a checkpoint. */
+/* Write its part of a checkpoint to a record, or read it. */
 void idm_hmc_transfer(hierarchy_hmc *hmc, idm_record *record);
 
 /* === move =================================================================================== */
 
-/* Moves of the population. */
+/* Updates of the population. */
 
-/* While steps are tuned: where people are, for the next approximation. */
+/* During adaptation, add people's effects to the running sums for the next approximation. */
 void idm_chain_accumulate(hierarchy_chain *chain);
 void idm_chain_propose(hierarchy_chain *chain);
 idm_status idm_chain_evaluate_exact(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
                                     size_t to, idm_error *opt_error);
 void idm_chain_accept_reject(hierarchy_chain *chain);
-/* A sweep of people and population by the tables, accepted or rejected as one proposal by exact
- * likelihoods: one evaluation per person, where the moves one by one take two. The more people, the
- * rarer it is accepted. */
+/* Sweep people and population by the tables, and accept or reject the result as one proposal by
+ * exact likelihoods. This takes one exact evaluation per person, against two for separate moves.
+ * The acceptance rate falls with the number of people. */
 idm_status idm_chain_delayed_sweep(hierarchy_chain *chain, const leaf_worker *worker,
                                    idm_error *opt_error);
 
 /* === person ================================================================================= */
 
-/* Moves of people, each given the population. */
+/* Updates of people given the population. */
 
 idm_status idm_chain_update_people(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
                                    size_t to, idm_error *opt_error);

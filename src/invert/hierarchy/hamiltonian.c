@@ -1,6 +1,6 @@
-/* Hamiltonian moves of population and people together: see the header.
+/* Hamiltonian Monte Carlo updates of population and people together (docs/method/people.md, 3).
  *
- * Contents: room · coordinates · the density · trajectories */
+ * Contents: memory · coordinates · density and gradient · trajectories */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "invert/hierarchy/model.h"
 
-/* --- room ----------------------------------------------------------------------------------- */
+/* --- memory ---------------------------------------------------------------------------------- */
 
 void idm_hmc_destroy(hierarchy_hmc *m)
 {
@@ -66,7 +66,7 @@ void idm_hmc_transfer(hierarchy_hmc *m, idm_record *r)
 
 /* --- coordinates ---------------------------------------------------------------------------- */
 
-/* Roots count by their size: their sign means nothing. */
+/* Parameter i of the population; the absolute value of a root, whose sign has no meaning. */
 static double number_of(const population *p, size_t i)
 {
   const bool root = i >= p->coefficients && i < p->coefficients + p->effects;
@@ -85,7 +85,7 @@ void idm_hmc_accumulate(hierarchy_chain *c)
   }
 }
 
-/* What is expected of the sd of number i before anything is known. */
+/* Initial guess of the sd of parameter i. */
 static double expected_sd(const hierarchy_chain *c, size_t i)
 {
   const population *p = &c->current.population;
@@ -106,7 +106,8 @@ void idm_hmc_adapt(hierarchy_chain *c)
     if (m->sum_count >= min_states) {
       const double mean = m->sum[i] / n;
       const double variance = fmax(m->squares[i] / n - mean * mean, 0);
-      /* A few draws of the old guess keep it from 0. */
+      /* Shrink towards a tenth of the initial guess, with the weight of five states, so that no sd
+       * is 0. */
       m->sd[i] = sqrt((n * variance + 5 * 0.01 * m->sd[i] * m->sd[i]) / (n + 5));
       m->reference.number[i] = mean;
     }
@@ -116,8 +117,8 @@ void idm_hmc_adapt(hierarchy_chain *c)
   idm_population_set_factor(&m->reference);
 }
 
-/* Population and everybody at a position: coefficients, roots and partials into `to`, and z, e. The
- * frames are of the reference. */
+/* Compute population and people from the position: coefficients, roots and partials into `to`, and
+ * z and e. Frames use the reference population. */
 static void state_from_position(const hierarchy_chain *c, hierarchy_state *to)
 {
   const hierarchy_hmc *m = c->hmc;
@@ -162,10 +163,10 @@ void idm_hmc_set_position(hierarchy_chain *c)
   }
 }
 
-/* --- the density ---------------------------------------------------------------------------- */
+/* --- density and gradient -------------------------------------------------------------------- */
 
-/* Derivatives by roots and partials from those by the factor that they make: see
- * idm_population_set_factor. */
+/* Derivatives by roots and partials from the derivative by the factor (reverse mode of
+ * idm_population_set_factor). */
 static void factor_adjoint(const population *p, const double *by_factor, double *by_root,
                            double *by_partial)
 {
@@ -185,8 +186,8 @@ static void factor_adjoint(const population *p, const double *by_factor, double 
   }
 }
 
-/* Add what person i says, of whom by_e is the slope of the log-likelihood: to u, to the
- * coefficients, and to the factor. */
+/* Add the terms of person i to the derivatives by u, by the coefficients and by the factor. by_e:
+ * gradient of the person's log-likelihood. */
 static void person_adjoint(const hierarchy_chain *c, const hierarchy_state *at, size_t i,
                            const double *by_e, double *by_coefficient)
 {
@@ -202,7 +203,7 @@ static void person_adjoint(const hierarchy_chain *c, const hierarchy_state *at, 
   normal_frame frame = {.effects = q, .t = t, .v = v};
   idm_normal_frame(&frame, l, zero_mean, h, zero_mean, scratch);
   for (size_t j = 0; j < q; j++) {
-    by_u[j] = -z[j]; /* by z */
+    by_u[j] = -z[j]; /* derivative by z */
     for (size_t k = j; k < q; k++) by_u[j] += p->factor[k * q + j] * by_e[k];
     for (size_t k = 0; k <= j; k++) m->factor_gradient[j * q + k] += by_e[j] * z[k];
   }
@@ -221,7 +222,7 @@ static void person_adjoint(const hierarchy_chain *c, const hierarchy_state *at, 
   }
 }
 
-/* Derivatives of the population's log prior. */
+/* Add the derivatives of the population's log prior. */
 static void add_prior_gradient(const idm_design *d, const population *p, double *gradient)
 {
   const size_t n = p->coefficients;
@@ -268,7 +269,7 @@ idm_status idm_hmc_evaluate(hierarchy_chain *c, const leaf_worker *worker, hiera
 
 /* --- trajectories --------------------------------------------------------------------------- */
 
-/* The longest trajectory, in sds of the density: most of a period. */
+/* Largest length of a trajectory, in sds of the density: most of a period of 2 pi. */
 static const double max_length = 5;
 
 static double kinetic(const hierarchy_hmc *m)
@@ -283,7 +284,7 @@ static void add_scaled(hierarchy_hmc *m, double *x, const double *by, double ste
   for (size_t i = 0; i < m->dimension; i++) x[i] += step * by[i];
 }
 
-/* Robbins and Monro: eight in ten. */
+/* Robbins-Monro adaptation to an acceptance rate of 0.8. */
 static void tune(hierarchy_chain *c, double acceptance)
 {
   if (c->adapting) c->hmc->log_step = fmin(c->hmc->log_step + 0.05 * (acceptance - 0.8), 0);
@@ -294,10 +295,10 @@ idm_status idm_hmc_update(hierarchy_chain *c, const leaf_worker *worker, idm_err
   enum { max_leapfrog = 40 };
   hierarchy_hmc *m = c->hmc;
   hierarchy_state *to = &c->proposal;
-  /* One trajectory in eight has short steps, for places where the density is narrower. */
+  /* One trajectory in eight has short steps, for regions where the density is narrower. */
   const bool short_steps = idm_random_uniform(&c->random) < 0.125;
   const double step = exp(m->log_step) * (short_steps ? 0.25 : 1);
-  /* Lengths are drawn, so that no direction is met in the same phase each time. */
+  /* Lengths are random, to avoid periodic trajectories. */
   const int steps =
       1 + (int)fmin(max_length * idm_random_uniform(&c->random) / step, max_leapfrog - 1);
   double before, after;

@@ -1,4 +1,4 @@
-/* The design of a hierarchy.
+/* Checks designs, and evaluates likelihoods of people as sums over their leaves.
  *
  * Contents: check · model */
 #include <math.h>
@@ -11,7 +11,7 @@
 
 /* === check ================================================================================== */
 
-/* Designs: their end, and whether they can be sampled: parts, people and cells, effects, priors. */
+/* Destruction and validation of designs: parts, people and cells, effects, priors. */
 
 void idm_design_destroy(idm_design *design)
 {
@@ -56,7 +56,8 @@ static idm_status check_parts(const idm_design *d, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Everybody has a cell, in order, and every cell a trajectory. */
+/* Check that cells are ordered by person, that every person has a cell, and every cell a
+ * trajectory. */
 static idm_status check_cells(const idm_design *d, const idm_data *data, idm_error *opt_error)
 {
   for (size_t c = 0; c < d->cells; c++) {
@@ -64,8 +65,8 @@ static idm_status check_cells(const idm_design *d, const idm_data *data, idm_err
     const size_t current = d->cell_person[c];
     if (current >= d->people || current < before || current > before + 1 || (c == 0 && current))
       return idm_fail(opt_error, IDM_INPUT,
-                      "cell %zu of the design is of person %zu: cells must stand in the order of "
-                      "people, at least one a person",
+                      "cell %zu of the design belongs to person %zu: cells must be in the order of "
+                      "people, with at least one per person",
                       c, current);
   }
   if (d->cell_person[d->cells - 1] + (size_t)1 < d->people)
@@ -99,15 +100,15 @@ static bool all_finite(const double *x, size_t count)
 static idm_status check_effects(const idm_design *d, size_t coordinates, idm_error *opt_error)
 {
   if (d->coordinates != coordinates)
-    return idm_fail(opt_error, IDM_INPUT, "the design is of %zu free numbers; the problem has %zu",
+    return idm_fail(opt_error, IDM_INPUT, "the design has %zu free numbers; the problem has %zu",
                     d->coordinates, coordinates);
   for (size_t j = 0; j < d->effects; j++) {
     const size_t before = j ? d->effect_coordinate[j - 1] : 0;
     const size_t current = d->effect_coordinate[j];
     if (current < before || current > before + 1 || current >= coordinates || (j == 0 && current))
       return idm_fail(opt_error, IDM_INPUT,
-                      "effect '%s' is of free number %zu: effects must stand in the order of free "
-                      "numbers, at least one each",
+                      "effect '%s' belongs to free number %zu: effects must be in the order of "
+                      "free numbers, with at least one per number",
                       d->effect.name[j], current);
   }
   if (d->effect_coordinate[d->effects - 1] + (size_t)1 < coordinates)
@@ -153,7 +154,8 @@ static idm_status check_priors(const idm_design *d, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Who learns over trajectories remembers across cells, and would there be two people at once. */
+/* An agent that learns over trajectories carries its memory across cells, so that its cells cannot
+ * have different numbers. */
 static idm_status check_memory(const idm_design *d, const idm_problem *problem,
                                const idm_data *data, idm_error *opt_error)
 {
@@ -167,7 +169,7 @@ static idm_status check_memory(const idm_design *d, const idm_problem *problem,
     if (*cell && *cell != d->cell_of[t] + 1)
       status = idm_fail(opt_error, IDM_INPUT,
                         "planner '%s' learns over the trajectories of an agent, and those of '%s' "
-                        "fall into several cells: leave out what varies within agents",
+                        "are in several cells: leave out columns that vary within agents",
                         planner->name, data->agent_name.name[data->agent[t]]);
     *cell = d->cell_of[t] + 1;
   }
@@ -188,9 +190,9 @@ idm_status idm_design_check(const idm_design *design, const idm_problem *problem
 
 /* === model ================================================================================== */
 
-/* What all chains share: see the header. */
+/* Data shared by all chains. */
 
-/* How far out the first table reaches, in prior sds. */
+/* Half-width of the first table, in prior sds. */
 static const double prior_radius = 3.5;
 
 void idm_hierarchy_destroy(hierarchy *model)

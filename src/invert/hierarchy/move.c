@@ -1,6 +1,6 @@
-/* Moves of the population: given the people, and with them.
+/* Updates of the population: conditional on the people, and jointly with them.
  *
- * Contents: closed form · slices · covariance · spreads · with the people */
+ * Contents: closed form · slice sampling · covariance · spreads · joint moves */
 #include <math.h>
 
 #include "base/dense.h"
@@ -10,8 +10,8 @@
 
 /* --- closed form ---------------------------------------------------------------------------- */
 
-/* Effects stay where they are; their means have moved by `shift` coefficients, or the factor has
- * changed: r is e - m before the change, [person][effect]. */
+/* Recompute z after a change of coefficients or factor that leaves the effects fixed. r: residuals
+ * e - m, [person][effect]. */
 static void set_z_of_effects(hierarchy_chain *c, const double *r)
 {
   const size_t q = c->model->design->effects;
@@ -21,7 +21,7 @@ static void set_z_of_effects(hierarchy_chain *c, const double *r)
   }
 }
 
-/* e - m, from z: a difference would lose what a small sd leaves. */
+/* Residuals e - m, computed from z; a difference would lose precision at a small sd. */
 static void residuals(const hierarchy_chain *c, double *r)
 {
   const size_t q = c->model->design->effects;
@@ -30,8 +30,8 @@ static void residuals(const hierarchy_chain *c, double *r)
     idm_lower_multiply(q, c->current.population.factor, r + i * q);
 }
 
-/* Precision of the coefficients given the people, and its product with the distance of their mean
- * from where they are. */
+/* Precision of the coefficients given the people, and the precision times the difference of their
+ * conditional mean from the current values. */
 static void coefficient_posterior(const hierarchy_chain *c, double *precision, double *rhs)
 {
   const idm_design *d = c->model->design;
@@ -64,7 +64,7 @@ static bool all_finite(const double *x, size_t n)
   return true;
 }
 
-/* Coefficients given people and covariance: a normal regression. */
+/* Draw the coefficients given people and covariance: a normal linear regression. */
 static void draw_coefficients(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
@@ -88,12 +88,12 @@ static void draw_coefficients(hierarchy_chain *c)
   set_z_of_effects(c, r);
 }
 
-/* --- slices --------------------------------------------------------------------------------- */
+/* --- slice sampling -------------------------------------------------------------------------- */
 
-/* A density of the population as its numbers are, up to a constant. */
+/* Density of the population at its current parameters, up to a constant. */
 typedef double (*density_function)(hierarchy_chain *chain, const double *given);
 
-/* One number by slice sampling (Neal 2003): an interval is found by stepping out, then shrinks. */
+/* Update one parameter by slice sampling (Neal 2003), with stepping out and shrinkage. */
 static void slice_sample(hierarchy_chain *c, density_function density, const double *given,
                          double *number, double width)
 {
@@ -123,7 +123,8 @@ static void slice_sample(hierarchy_chain *c, density_function density, const dou
 
 /* --- covariance ----------------------------------------------------------------------------- */
 
-/* Log density of the covariance given the people: they enter by the scatter of their residuals. */
+/* Log density of the covariance given the people, who enter by the scatter matrix of their
+ * residuals. */
 static double covariance_density(hierarchy_chain *c, const double *scatter)
 {
   const idm_design *d = c->model->design;
@@ -170,8 +171,9 @@ static double spread_density(hierarchy_chain *c, const double *given)
   return isfinite(density) ? density : -INFINITY;
 }
 
-/* The spread of an effect given the people and what its pooled coefficients are in units of it: a
- * normal regression of r = e - m on what one unit of it adds to each person's mean. */
+/* Draw the spread of an effect, given the people and the ratios of its pooled coefficients to the
+ * spread: a normal regression of r = e - m on the change of each person's mean per unit of spread.
+ */
 static void scale_spread(hierarchy_chain *c, size_t j, double *r)
 {
   const idm_design *d = c->model->design;
@@ -197,8 +199,8 @@ static void scale_spread(hierarchy_chain *c, size_t j, double *r)
   for (size_t i = 0; i < d->people; i++) r[i * q + j] -= shift * unit[i];
 }
 
-/* Both ways (Yu and Meng 2011): given the coefficients, which is quick where groups of people tell
- * them apart; and with the coefficients in proportion, which is quick where they do not. */
+/* Interleave both parametrisations (Yu and Meng 2011): given the coefficients, which mixes well if
+ * the data determine them; and with proportional coefficients, which mixes well otherwise. */
 static void draw_spreads(hierarchy_chain *c)
 {
   const population *p = &c->current.population;
@@ -212,11 +214,11 @@ static void draw_spreads(hierarchy_chain *c)
   if (people_vary) set_z_of_effects(c, r);
 }
 
-/* --- with the people ------------------------------------------------------------------------ */
+/* --- joint moves ----------------------------------------------------------------------------- */
 
-/* Put everybody at u under a population: z, e, the table's word and
- * rest = sum_i (-|z_i|^2/2 - log det T_i) + log prior, the log density of (population, u) less the
- * likelihoods. */
+/* Compute all people from u under a population: z, e, the log-likelihoods by the table, and
+ * log_prior_u = sum_i (-|z_i|^2/2 - log det T_i) + log prior, the log density of (population, u)
+ * without the likelihoods. */
 static void set_from_u(hierarchy_chain *c, hierarchy_state *s)
 {
   const idm_design *d = c->model->design;
@@ -242,7 +244,7 @@ static void set_from_u(hierarchy_chain *c, hierarchy_state *s)
     s->surrogate[i] = idm_hierarchy_surrogate(c->model, i, s->e + i * q);
 }
 
-/* u of everybody as they are, and the rest of their density. */
+/* Compute u of all people and log_prior_u from the current state. */
 static void set_u(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
@@ -269,15 +271,16 @@ static double sum_likelihood(const hierarchy_chain *c, const double *likelihood)
   return sum;
 }
 
-/* Blocks that steps have sizes for: all coefficients, then each root, partial and spread. */
+/* Number of blocks with their own step size: all coefficients, then each root, partial and spread.
+ */
 static size_t block_count(const hierarchy_chain *c)
 {
   const population *p = &c->current.population;
   return 1 + p->effects + p->pairs + p->spreads;
 }
 
-/* Some coefficients, by their places in b: one column of regressors over all effects, the same with
- * the first column, which it may trade with, or all. */
+/* Choose coefficients by their indices in b: one column of regressors over all effects, the same
+ * with the first column, which may be correlated with it, or all. */
 static size_t choose_coefficients(hierarchy_chain *c, size_t *coefficient_index)
 {
   enum { max_joint = 12 };
@@ -296,7 +299,8 @@ static size_t choose_coefficients(hierarchy_chain *c, size_t *coefficient_index)
   return count;
 }
 
-/* Half the square of x's distance from the centre, under the factor of a precision. */
+/* Half the squared Mahalanobis distance of x from the centre. factor: Cholesky factor of the
+ * precision. */
 static double half_square(size_t n, const double *factor, const double *centre, const double *x,
                           double *scratch)
 {
@@ -310,15 +314,16 @@ static double half_square(size_t n, const double *factor, const double *centre, 
   return 0.5 * sum;
 }
 
-/* Log density of a t of five degrees. */
+/* Log density, up to a constant, of a multivariate t with five degrees of freedom. half: half the
+ * squared distance. */
 static double log_student(size_t n, double half)
 {
   return -0.5 * (5 + (double)n) * log1p(2 * half / 5);
 }
 
-/* Draw some coefficients anew from their conditional under the approximations, u of everybody held,
- * with heavier tails. Given covariance and spreads that conditional does not depend on u: under
- * the approximations the two are independent. */
+/* Propose some coefficients from a heavy-tailed version of their conditional under the
+ * approximations, with u of all people fixed. Given covariance and spreads, this conditional does
+ * not depend on u, because the two are independent under the approximations. */
 static void draw_independent(hierarchy_chain *c, population *p)
 {
   const idm_design *d = c->model->design;
@@ -355,8 +360,8 @@ static void draw_independent(hierarchy_chain *c, population *p)
   c->log_proposal_ratio = log_student(count, before) - log_student(count, after);
 }
 
-/* A walk of one block: all coefficients, a root, a partial, or a spread, which takes its
- * coefficients along. */
+/* Random walk of one block: all coefficients, a root, a partial, or a spread with its coefficients.
+ */
 static void walk_block(hierarchy_chain *c, population *p)
 {
   const size_t n = p->coefficients;
@@ -377,12 +382,12 @@ static void walk_block(hierarchy_chain *c, population *p)
   }
 }
 
-/* One step: half of them move coefficients, by a walk or anew, and half another block. The kind is
- * drawn each time, so that the way back is as likely. */
+/* Take one step: half of the steps update coefficients, by a random walk or an independent
+ * proposal; the others update another block. The kind is random, so that the step is reversible. */
 static void step(hierarchy_chain *c, const hierarchy_state *from, hierarchy_state *to)
 {
   population *p = &to->population;
-  const size_t first = c->model->design->fixed ? 1 + p->effects : 1; /* sds of 0 do not move */
+  const size_t first = c->model->design->fixed ? 1 + p->effects : 1; /* sds of 0 are fixed */
   const size_t other_blocks = block_count(c) - first;
   const double kind = idm_random_uniform(&c->random);
   const double block_draw = idm_random_uniform(&c->random) * (double)other_blocks;
@@ -397,7 +402,7 @@ static void step(hierarchy_chain *c, const hierarchy_state *from, hierarchy_stat
   set_from_u(c, to);
 }
 
-/* Robbins and Monro: three or four in ten. */
+/* Robbins-Monro adaptation to an acceptance rate of 0.35. */
 static void tune(hierarchy_chain *c, bool accepted)
 {
   if (c->adapting && !c->independent) c->log_step[c->block] += 0.1 * ((accepted ? 1 : 0) - 0.35);
@@ -421,7 +426,7 @@ static void copy_state(const hierarchy_chain *c, hierarchy_state *to, const hier
   to->log_prior_u = from->log_prior_u;
 }
 
-/* Steps by the tables. */
+/* Take several steps by the tables. */
 static void walk_by_table(hierarchy_chain *c)
 {
   const size_t steps = 6 * block_count(c);
@@ -439,7 +444,7 @@ static void walk_by_table(hierarchy_chain *c)
   }
 }
 
-/* The population given the people: no likelihood changes. */
+/* Draw the population given the people; likelihoods do not change. */
 static void draw_population(hierarchy_chain *c)
 {
   const idm_design *d = c->model->design;
@@ -507,8 +512,8 @@ void idm_chain_accept_reject(hierarchy_chain *c)
   idm_chain_accept(c);
 }
 
-/* Delayed acceptance needs a proposal that is reversible under the tables: each part is, and their
- * order is the same backwards. */
+/* Delayed acceptance requires a proposal that is reversible under the tables: each part is
+ * reversible, and the order of the parts is palindromic. */
 idm_status idm_chain_delayed_sweep(hierarchy_chain *c, const leaf_worker *worker,
                                    idm_error *opt_error)
 {

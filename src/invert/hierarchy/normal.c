@@ -1,4 +1,4 @@
-/* Approximations of the likelihood of a person: normal and polynomial.
+/* Normal and polynomial approximations of log-likelihoods.
  *
  * Contents: normal · polynomial */
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* === normal ================================================================================= */
 
-/* A person by a normal approximation: see the header. */
+/* Normal approximation of a person and its coordinates u. */
 
 void idm_normal_frame(normal_frame *frame, const double *factor, const double *mean,
                       const double *curvature, const double *linear_term, double *scratch)
@@ -47,7 +47,7 @@ void idm_normal_frame(normal_frame *frame, const double *factor, const double *m
     idm_lower_solve(q, frame->t, frame->v);
     if (isfinite(frame->log_det)) return;
   }
-  /* Beyond the range of numbers: not centred. */
+  /* Not finite or not positive definite: use the non-centred coordinates. */
   memset(frame->t, 0, q * q * sizeof *frame->t);
   memset(frame->v, 0, q * sizeof *frame->v);
   for (size_t i = 0; i < q; i++) frame->t[i * q + i] = 1;
@@ -109,15 +109,15 @@ void idm_normal_information(size_t q, const double *factor, const double *curvat
 
 /* === polynomial ============================================================================= */
 
-/* Log-likelihoods of leaves by polynomials: see the header. */
+/* Polynomial approximations of the log-likelihoods of leaves. */
 
-/* The total degree, by dimension: as much as a few hundred terms allow. */
+/* Total degree by dimension, limited to a few hundred terms. */
 static const unsigned degrees[IDM_POLYNOMIAL_DIMENSIONS + 1] = {0, 4, 4, 4, 4, 4, 3, 3, 3};
 enum { max_degree = 4, points_per_term = 4 };
-/* Sds of the cloud from the middle of the box to its faces, and to where polynomials are cut. */
+/* Half side of the box, and radius beyond which polynomials are constant, in sds of the points. */
 static const double half_side = 3.5;
 static const double cutoff_radius = 4;
-/* A point this many nats below the best counts half. */
+/* A point this many nats below the maximum has half the weight. */
 static const double half_weight_drop = 3;
 
 struct idm_polynomials {
@@ -140,7 +140,7 @@ void idm_polynomials_destroy(idm_polynomials *p)
 
 /* --- terms ---------------------------------------------------------------------------------- */
 
-/* Exponents of the next term of at most this total degree; false after the last. */
+/* Exponents of the next term of at most this total degree; returns false after the last. */
 static bool next_term(size_t dimension, unsigned degree, unsigned char *power)
 {
   for (size_t i = 0; i < dimension; i++) {
@@ -168,7 +168,7 @@ static idm_status list_terms(idm_polynomials *p, unsigned degree, idm_error *opt
   return IDM_OK;
 }
 
-/* Hermite polynomials of variance 1 under the standard normal: h[k], k up to max_degree. */
+/* Hermite polynomials with variance 1 under the standard normal: h[k], k = 0, ..., max_degree. */
 static void hermite(double z, double *h)
 {
   h[0] = 1;
@@ -177,7 +177,7 @@ static void hermite(double z, double *h)
     h[k + 1] = (z * h[k] - sqrt((double)k) * h[k - 1]) / sqrt((double)k + 1);
 }
 
-/* All terms at z. */
+/* Evaluate all terms at z. */
 static void fill_terms(const idm_polynomials *p, const double *z, double *term)
 {
   double h[IDM_POLYNOMIAL_DIMENSIONS][max_degree + 1];
@@ -213,7 +213,7 @@ double idm_polynomials_at(const idm_polynomials *p, size_t leaf, const double *x
 
 /* --- fitting -------------------------------------------------------------------------------- */
 
-/* A fit under way. */
+/* A fit in progress. */
 typedef struct polynomial_fit {
   const polynomial_source *source;
   idm_polynomials *p;
@@ -222,7 +222,7 @@ typedef struct polynomial_fit {
   double *term;       /* [point][term] */
   double *value;      /* [point][leaf] */
   idm_status *status; /* [point], then [leaf] */
-  idm_error *error;   /* the same */
+  idm_error *error;   /* [point], then [leaf] */
   bool stopped;
 } polynomial_fit;
 
@@ -245,7 +245,8 @@ static void poll_stop(void *context)
   f->stopped = f->stopped || f->source->opt_stopped(f->source->context);
 }
 
-/* Weighted least squares of one leaf: IDM_NUMERICAL where its points do not determine it. */
+/* Weighted least squares for one leaf. IDM_NUMERICAL if the points do not determine its polynomial.
+ */
 static idm_status solve(const polynomial_fit *f, size_t leaf, double *gram)
 {
   const idm_polynomials *p = f->p;
@@ -284,7 +285,7 @@ static void fit_leaf(void *context, size_t leaf)
   free(gram);
 }
 
-/* The first status that is none of success. */
+/* Return the first status other than IDM_OK. */
 static idm_status first_failure(const polynomial_fit *f, size_t count, idm_error *opt_error)
 {
   for (size_t i = 0; i < count; i++) {

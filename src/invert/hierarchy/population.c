@@ -1,4 +1,5 @@
-/* The population: see the header. */
+/* Parameters of the population: factor of the covariance, prior density under half-normal sds and
+ * LKJ correlations (docs/method/people.md, 1 and 2). */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -45,14 +46,15 @@ void idm_population_assign(population *to, const population *from)
   memcpy(to->number, from->number, from->numbers * sizeof *to->number);
 }
 
-/* Row j of the correlation's factor: what the partial correlations leave of length 1. */
+/* Row j of the correlation's Cholesky factor has length 1; each partial correlation takes its share
+ * of what is left. */
 void idm_population_set_factor(population *p)
 {
   const size_t q = p->effects;
   for (size_t j = 0; j < q; j++) {
     double *row = p->factor + j * q;
     const double sd = fabs(p->root[j]);
-    double remaining_sd = sd; /* times the root of 1 - sum of squares so far */
+    double remaining_sd = sd; /* sd times the root of 1 - sum of squares so far */
     memset(row, 0, q * sizeof *row);
     for (size_t k = 0; k < j && p->pairs; k++) {
       const double y = p->partial[j * (j - 1) / 2 + k];
@@ -112,7 +114,7 @@ void idm_population_set_spread(const idm_design *design, population *p, size_t e
   p->spread[effect] = spread;
 }
 
-/* log cosh, where cosh itself may overflow. */
+/* log cosh y, without overflow of cosh. */
 static double log_cosh(double y)
 {
   return idm_log_add_exp(y, -y) - log_two;
@@ -135,15 +137,15 @@ double idm_population_log_prior(const idm_design *design, const population *p)
     const double t = design->fixed ? 0 : p->root[j] / design->sd_scale[j];
     const double s = p->spreads ? p->spread[j] / design->spread_scale[j] : 0;
     sum -= 0.5 * t * t + 0.5 * s * s;
-    /* (1 - p^2)^(shape - 1), and 1 - p^2 for tanh; 1 - tanh^2 = 1 / cosh^2. */
+    /* (1 - p^2)^(shape - 1), times the derivative 1 - p^2 of tanh; 1 - tanh^2 = 1 / cosh^2. */
     for (size_t k = 0; k < j && p->pairs; k++)
       sum -= 2 * idm_population_pair_shape(design, k) * log_cosh(p->partial[j * (j - 1) / 2 + k]);
   }
   return sum;
 }
 
-/* log of the integral of det(C)^(shape - 1) over correlation matrices (Lewandowski et al., eq 16).
- */
+/* Log of the integral of det(C)^(shape - 1) over correlation matrices (Lewandowski et al. 2009, eq.
+ * 16). */
 static double lkj_log_mass(const idm_design *design)
 {
   double sum = 0;
@@ -156,7 +158,7 @@ static double lkj_log_mass(const idm_design *design)
   return sum;
 }
 
-/* log density of a half-normal of some scale at |x|. */
+/* Log density of a half-normal distribution at |x|. */
 static double half_normal(double x, double scale)
 {
   const double t = x / scale;

@@ -1,14 +1,15 @@
-/* Draws of a hierarchy: chains in step, everybody in parallel.
+/* Samples a hierarchical model by parallel chains over people and population
+ * (docs/method/people.md, 3).
  *
- * Tables of log-likelihoods propose; where that is required the exact likelihood decides. The
- * population moves with people's numbers held, and with their distances to it held, so that it
- * mixes with little data and much.
+ * Proposals use tables of log-likelihoods; acceptance uses the exact likelihood if required. The
+ * population moves both with people's numbers fixed and with their standardised residuals fixed, so
+ * that chains mix with little and with much data.
  *
- * All chains do the same part of a sweep at the same time, in small tasks, so that threads are busy
- * whatever their number; each chain and each person has a stream of its own, and judges differ in
- * nothing, so that no draw depends on the schedule.
+ * All chains run the same part of a sweep at the same time, in small tasks, so that any number of
+ * threads is used. Each chain and each person has its own random stream, and all evaluators are
+ * equivalent, so that draws do not depend on the schedule.
  *
- * Contents: draws · tasks · checkpoints · watching · warming up · sampling */
+ * Contents: draws · tasks · checkpoints · progress · warm-up · sampling */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static idm_status create_draws(const idm_design *d, const idm_fit_settings *sett
              : idm_fail_memory(opt_error);
 }
 
-/* A chain as it is, as one of its draws. */
+/* Store the current state of a chain as one draw. */
 static void store_draw(idm_people *p, size_t chain, size_t draw, const hierarchy_chain *c)
 {
   const size_t series = p->chains * p->draws;
@@ -93,7 +94,7 @@ static void store_draw(idm_people *p, size_t chain, size_t draw, const hierarchy
   p->log_posterior[at] = idm_chain_log_posterior(c);
 }
 
-/* Draws of everything, [count][draws] each. */
+/* Draws of one kind of quantity, [count][draws]. */
 typedef struct people_series {
   double *at;
   size_t count;
@@ -101,7 +102,7 @@ typedef struct people_series {
 
 enum { series_kinds = 7, population_kinds = 4 };
 
-/* Those of the population first. */
+/* List the draws, with those of the population first. */
 static void list_series(const idm_people *p, people_series series[series_kinds])
 {
   const size_t n = p->chains, q = p->effects;
@@ -115,7 +116,7 @@ static void list_series(const idm_people *p, people_series series[series_kinds])
   memcpy(series, all, sizeof all);
 }
 
-/* The first `fewer` draws of each chain. */
+/* Keep the first draw_count draws of each chain. */
 static void truncate_draws(idm_people *p, size_t draw_count)
 {
   people_series series[series_kinds];
@@ -127,7 +128,7 @@ static void truncate_draws(idm_people *p, size_t draw_count)
   p->draws = draw_count;
 }
 
-/* Every second draw of each chain, in the places of the first half. */
+/* Keep every second draw of each chain, in the first half of the array. */
 static void thin_draws(const idm_people *p)
 {
   people_series series[series_kinds];
@@ -139,7 +140,7 @@ static void thin_draws(const idm_people *p)
     }
 }
 
-/* Whether every number of the population has enough effective draws, and R-hat near 1. */
+/* Whether all population parameters have enough effective draws and a small R-hat. */
 static bool have_converged(const idm_people *p)
 {
   people_series series[series_kinds];
@@ -159,7 +160,7 @@ static bool have_converged(const idm_people *p)
 
 /* --- tasks ---------------------------------------------------------------------------------- */
 
-/* People a task. */
+/* People per task. */
 enum { people_per_task = 8 };
 
 typedef idm_status (*sweep_part)(hierarchy_chain *chain, const leaf_worker *worker, size_t from,
@@ -171,23 +172,23 @@ typedef struct sampling {
   size_t chains;
   hierarchy_chain *chain;
   int threads;
-  sweep_part part;       /* what tasks do */
-  pthread_mutex_t mutex; /* of status and error */
+  sweep_part part;       /* function that tasks run */
+  pthread_mutex_t mutex; /* protects status and error */
   idm_status status;
   idm_error error;
-  const idm_fit_monitor *watch; /* NULL: nobody */
+  const idm_fit_monitor *watch; /* NULL: not monitored */
   idm_people *people;           /* draws so far */
-  double low[IDM_MAX_EFFECTS];  /* [coordinate]: the box that the table is over */
+  double low[IDM_MAX_EFFECTS];  /* [coordinate]: box of the table */
   double high[IDM_MAX_EFFECTS];
-  bool prior_box; /* that box is the prior's */
+  bool prior_box; /* the box covers the prior */
   long warmup;
   long thin;               /* sweeps per draw */
-  long steps;              /* sweeps of the warm-up that are done, then draws */
-  long batch_steps;        /* steps that chains do by themselves before they meet */
-  double seconds_per_step; /* seconds per step; 0: not known */
-  double done;             /* share of the work */
-  double last_report;      /* when the watch was last called */
-  bool at_sweep_end;       /* between two sweeps: a checkpoint can be made */
+  long steps;              /* completed sweeps of the warm-up, plus completed draws */
+  long batch_steps;        /* steps that chains take independently before they synchronise */
+  double seconds_per_step; /* 0: unknown */
+  double done;             /* completed fraction of the work */
+  double last_report;      /* time of the last progress report */
+  bool at_sweep_end;       /* between two sweeps, where a checkpoint is possible */
   bool stopped;
 } sampling;
 
@@ -225,7 +226,7 @@ static void propose(void *content, size_t chain)
   idm_chain_propose(&((sampling *)content)->chain[chain]);
 }
 
-/* Wait for tasks, and return the error of one that failed. */
+/* Run tasks, wait for them, and return the error of one that failed. */
 static idm_status run_tasks(sampling *f, size_t count, void (*task)(void *, size_t),
                             idm_error *opt_error)
 {
@@ -235,15 +236,14 @@ static idm_status run_tasks(sampling *f, size_t count, void (*task)(void *, size
   return f->status;
 }
 
-/* A part of the sweep for everybody in all chains. */
+/* Run one part of the sweep for all people in all chains. */
 static idm_status run_part(sampling *f, sweep_part part, idm_error *opt_error)
 {
   f->part = part;
   return run_tasks(f, f->chains * tasks_per_chain(f), run_task, opt_error);
 }
 
-/* Moves of the population per sweep: without tables each is one step, and several make up for it.
- */
+/* Population updates per sweep. Without tables, each is a single step, so there are several. */
 static int updates_per_sweep(const sampling *f)
 {
   return f->model.design->held ? 0 : f->model.has_tables || f->model.leaves.leaf_gradient ? 1 : 3;
@@ -260,7 +260,7 @@ static void hmc_update_chain(void *content, size_t chain)
   if (status != IDM_OK) fail_task(f, status, &error);
 }
 
-/* A sweep of all chains, each part of it at the same time. */
+/* Sweep all chains, one part at a time. */
 static idm_status sweep_all_chains(sampling *f, idm_error *opt_error)
 {
   idm_status status =
@@ -278,7 +278,7 @@ static idm_status sweep_all_chains(sampling *f, idm_error *opt_error)
   return status;
 }
 
-/* A sweep of one chain by its parts. */
+/* Sweep one chain, one part at a time. */
 static idm_status sweep_parts(const sampling *f, hierarchy_chain *c, const leaf_worker *worker,
                               idm_error *opt_error)
 {
@@ -295,8 +295,8 @@ static idm_status sweep_parts(const sampling *f, hierarchy_chain *c, const leaf_
   return status;
 }
 
-/* A sweep of one chain. Few people move as one proposal; no more than one task's, so that the
- * threads do not decide which it is. */
+/* Sweep one chain. A few people are updated as one proposal; at most as many as one task has, so
+ * that the choice does not depend on the number of threads. */
 static idm_status sweep_chain(const sampling *f, hierarchy_chain *c, const leaf_worker *worker,
                               idm_error *opt_error)
 {
@@ -309,7 +309,8 @@ static idm_status sweep_chain(const sampling *f, hierarchy_chain *c, const leaf_
   return status;
 }
 
-/* The steps at hand of one chain: a step of the warm-up is a sweep, then it is a draw. */
+/* Run the current batch of steps of one chain: a step is one sweep in the warm-up, then one draw.
+ */
 static void run_chain(void *content, size_t chain)
 {
   sampling *f = content;
@@ -328,11 +329,11 @@ static void run_chain(void *content, size_t chain)
   if (status != IDM_OK) fail_task(f, status, &error);
 }
 
-/* Steps of all chains: each chain by itself where there are no more threads than chains, or few
- * people; else in step, so that more threads have something to do. */
+/* Advance all chains: independently, if there are no more threads than chains or few people;
+ * otherwise in lockstep, which uses more threads. */
 static idm_status advance(sampling *f, long limit, idm_error *opt_error)
 {
-  static const double report_interval = 0.1; /* seconds between looks at the watch */
+  static const double report_interval = 0.1; /* seconds between progress reports */
   const bool independent_chains = (size_t)f->threads <= f->chains || tasks_per_chain(f) == 1;
   const double start_time = idm_seconds();
   idm_status status = IDM_OK;
@@ -356,7 +357,7 @@ static idm_status advance(sampling *f, long limit, idm_error *opt_error)
 
 static const char kind[] = "idmppl4";
 
-/* The first `draws` of every series of draws. */
+/* Write or read the first `draws` of every series. */
 static void transfer_draws(const idm_people *p, size_t draws, idm_record *r)
 {
   people_series series[series_kinds];
@@ -366,7 +367,8 @@ static void transfer_draws(const idm_people *p, size_t draws, idm_record *r)
       idm_record_transfer(r, series[i].at + k * p->draws, draws * sizeof(double));
 }
 
-/* How many sweeps and draws, and the box of the table. Whether they fit. */
+/* Write or read the counts of sweeps and draws and the box of the table. Returns whether they match
+ * the request. */
 static bool transfer_progress(sampling *f, idm_record *r)
 {
   const idm_design *d = f->model.design;
@@ -384,7 +386,7 @@ static bool transfer_progress(sampling *f, idm_record *r)
          f->steps <= f->warmup + (long)f->people->draws;
 }
 
-/* The rest, once what all chains share is as it was. */
+/* Write or read chains and draws; the data shared by all chains must be restored first. */
 static void transfer_chains(sampling *f, idm_record *r)
 {
   for (size_t k = 0; k < f->chains; k++) idm_chain_transfer(&f->chain[k], r);
@@ -394,7 +396,7 @@ static void transfer_chains(sampling *f, idm_record *r)
 static idm_status save(const void *content, char **ret_bytes, size_t *ret_length,
                        idm_error *opt_error)
 {
-  sampling f = *(const sampling *)content; /* what is passed is only read */
+  sampling f = *(const sampling *)content; /* the copy is only read */
   idm_record r;
   idm_record_begin(&r, kind, f.watch->label);
   transfer_progress(&f, &r);
@@ -402,7 +404,7 @@ static idm_status save(const void *content, char **ret_bytes, size_t *ret_length
   return idm_record_finish(&r, ret_bytes, ret_length, opt_error);
 }
 
-/* --- watching ------------------------------------------------------------------------------- */
+/* --- progress -------------------------------------------------------------------------------- */
 
 static void describe(const void *content, char *buffer, size_t size)
 {
@@ -418,7 +420,7 @@ static void describe(const void *content, char *buffer, size_t size)
     idm_print(buffer, size, "warming up");
 }
 
-/* Whether to stop; asks the watch several times a second. */
+/* Whether to stop; calls the watch at most ten times per second. */
 static bool poll_watch(void *content)
 {
   sampling *f = content;
@@ -432,9 +434,9 @@ static bool poll_watch(void *content)
   return f->stopped;
 }
 
-/* --- warming up ----------------------------------------------------------------------------- */
+/* --- warm-up --------------------------------------------------------------------------------- */
 
-/* Tables over a box, in place of the last ones. Stopped, the last ones stay. */
+/* Replace the tables by tables over a box. If stopped, the old tables stay. */
 static idm_status tabulate(sampling *f, const double *low, const double *high, bool prior_box,
                            idm_error *opt_error)
 {
@@ -447,7 +449,8 @@ static idm_status tabulate(sampling *f, const double *low, const double *high, b
                           f, &f->model.has_tables, opt_error);
 }
 
-/* The box that people kept to since the last approximation, and some room around it. */
+/* Rebuild the tables over the range of the people's numbers since the last approximation, with a
+ * margin of 20 % on each side. */
 static idm_status tabulate_visited(sampling *f, idm_error *opt_error)
 {
   const size_t n = f->model.design->coordinates;
@@ -474,7 +477,7 @@ static idm_status approximate(sampling *f, idm_error *opt_error)
   return status;
 }
 
-/* From now on the kernel is fixed and, where that is required, every likelihood exact. */
+/* Fix the kernel and, if required, use exact likelihoods from here on. */
 static idm_status freeze_kernel(sampling *f, idm_error *opt_error)
 {
   for (size_t k = 0; k < f->chains; k++) {
@@ -484,14 +487,14 @@ static idm_status freeze_kernel(sampling *f, idm_error *opt_error)
   return run_part(f, idm_chain_evaluate, opt_error);
 }
 
-/* Shares of the warm-up after which people are approximated anew, those after which the table
- * closes in on them (twice, as the first table may be too coarse to show where they are), and that
- * after which the kernel is fixed. */
+/* Fractions of the warm-up at which people are approximated again, at which the table is rebuilt
+ * over a smaller box (twice, because the first table may be too coarse to locate it), and at which
+ * the kernel is fixed. A 0 ends each list. */
 static const double approximate_at[] = {0.03, 0.08, 0.15, 0.25, 0.35, 0.5, 0.7, 0};
 static const double tabulate_at[] = {0.35, 0.5, 0};
 static const double fixed[] = {0.95, 0};
 
-/* Whether one of the shares is reached in step t. */
+/* Whether one of the fractions is reached in step t. */
 static bool is_due(long t, long warmup, const double *share)
 {
   /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): a 0 ends the shares */
@@ -500,7 +503,7 @@ static bool is_due(long t, long warmup, const double *share)
   return false;
 }
 
-/* Steps until something is due, at most to the end of the warm-up. */
+/* Steps until the next such event, at most to the end of the warm-up. */
 static long steps_until_due(const sampling *f)
 {
   long t = f->steps + 1;
@@ -510,7 +513,7 @@ static long steps_until_due(const sampling *f)
   return t - f->steps;
 }
 
-/* Whether to go on; at a place where everything can be kept. */
+/* Report progress where a checkpoint is possible. Returns false to stop. */
 static bool should_continue(sampling *f)
 {
   f->at_sweep_end = true;
@@ -532,7 +535,7 @@ static idm_status warm_up(sampling *f, double share, idm_error *opt_error)
       status = tabulate_visited(f, opt_error);
       if (status == IDM_OK) status = run_part(f, idm_chain_evaluate, opt_error);
     }
-    if (f->stopped) { /* the table may be half made: a checkpoint has none of these steps */
+    if (f->stopped) { /* the table may be incomplete: leave these steps out of a checkpoint */
       f->steps = before;
       break;
     }
@@ -574,7 +577,8 @@ static void start_by_table(sampling *f)
   for (size_t k = 0; k < f->chains; k++) f->chain[k].uses_exact = !f->model.has_tables;
 }
 
-/* Coefficients of fixed effects to their mode, by Newton's method, and away from it at random. */
+/* Move coefficients of fixed effects to their mode by Newton's method, and then add random errors.
+ */
 static idm_status newton_coefficients(sampling *f, idm_error *opt_error)
 {
   enum { rounds = 5 };
@@ -587,7 +591,7 @@ static idm_status newton_coefficients(sampling *f, idm_error *opt_error)
   return status;
 }
 
-/* Everybody somewhere in the prior. */
+/* Start all people from the prior. */
 static idm_status start_from_prior(sampling *f, idm_error *opt_error)
 {
   double low[IDM_MAX_EFFECTS], high[IDM_MAX_EFFECTS];
@@ -602,7 +606,7 @@ static idm_status start_from_prior(sampling *f, idm_error *opt_error)
   return status == IDM_OK ? run_part(f, idm_chain_evaluate, opt_error) : status;
 }
 
-/* Everybody where a checkpoint left them. */
+/* Restore the state of a checkpoint. */
 static idm_status resume(sampling *f, idm_error *opt_error)
 {
   const idm_fit_monitor *watch = f->watch;
@@ -615,7 +619,7 @@ static idm_status resume(sampling *f, idm_error *opt_error)
   return idm_record_name_file(watch, status, opt_error);
 }
 
-/* The mean of Sigma over the draws, as its factor; false where it has none. */
+/* Cholesky factor of the posterior mean of Sigma; returns false if it does not exist. */
 static bool mean_covariance(const idm_people *p, double *factor)
 {
   const size_t q = p->effects, all = p->chains * p->draws;
@@ -630,7 +634,8 @@ static bool mean_covariance(const idm_people *p, double *factor)
   return idm_cholesky(q, factor);
 }
 
-/* What everybody says of the population's mean, by the mean of the chains' approximations. */
+/* Compute the information of each person on the population mean, from the average of the chains'
+ * approximations. */
 static void set_information(const sampling *f)
 {
   idm_people *p = f->people;
@@ -648,9 +653,9 @@ static void set_information(const sampling *f)
   }
 }
 
-/* Where chains mix slowly, keep every second draw so far, and draw as many again, each after twice
- * as many sweeps. Whether there is more to do. A caller who chooses how many sweeps a draw takes,
- * or so few draws that they can hardly be enough, gets just those. */
+/* If chains mix slowly, keep every second draw and continue with twice as many sweeps per draw.
+ * Returns whether there is more to do. Thinning stays unchanged if the caller has set it, or has
+ * requested too few draws to converge. */
 static bool double_thinning(sampling *f, const idm_fit_settings *settings)
 {
   enum { limit = 8 };
@@ -710,9 +715,9 @@ idm_status idm_hierarchy_sample(const hierarchy_request *request, idm_people **r
   else if (status == IDM_OK)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "stopped before the first draw");
   if (status == IDM_OK && f.people->draws < (size_t)settings->draws)
-    idm_notes_add(opt_notes, "stopped after %zu draws a chain", f.people->draws);
+    idm_notes_add(opt_notes, "stopped after %zu draws per chain", f.people->draws);
   else if (status == IDM_OK && f.thin > settings->thin && f.thin > 1)
-    idm_notes_add(opt_notes, "chains mix slowly: one sweep in %ld is a draw", f.thin);
+    idm_notes_add(opt_notes, "chains mix slowly: one draw per %ld sweeps", f.thin);
   idm_people *people = f.people;
   sampling_clear(&f);
   if (status == IDM_OK)

@@ -1,4 +1,4 @@
-/* Fits over learnt dynamics, and the verdict on them.
+/* Fits over learnt dynamics that are drawn with the decisions, and the verdict on them.
  *
  * Contents: verdict · fit */
 #include <math.h>
@@ -16,10 +16,11 @@
 
 /* === verdict ================================================================================ */
 
-/* The verdict on answers over learnt dynamics: see the header. */
+/* Verdict on answers over learnt dynamics (joint.h). */
 
-/* Where the agent is right, decisions move the dynamics within what the observations leave open:
- * twice the loss is at most chi-square with the free probabilities for degrees. */
+/* If the agent is right, decisions shift the dynamics within the uncertainty left by the
+ * observations: twice the loss is at most chi-square with as many degrees of freedom as free
+ * probabilities. */
 static void check_loss(const idm_joint_dynamics *d, idm_checks *checks, idm_notes *failures,
                        bool *trusted)
 {
@@ -27,22 +28,22 @@ static void check_loss(const idm_joint_dynamics *d, idm_checks *checks, idm_note
   const double p = d->lost > 0 ? idm_chi_square_tail(2 * d->lost, (double)d->free) : 1;
   if (!idm_check_test(checks, IDM_CHECK_JOINT_OBSERVATIONS, p)) return;
   *trusted = false;
-  idm_notes_add(failures,
-                "decisions and observations contradict each other about the dynamics: the "
-                "observations alone are likelier by %.1f nats at other dynamics of %zu free "
-                "probabilities (p = %.2g), so that the agent is another one (utilities, discount, "
-                "beliefs) than the problem describes",
-                d->lost, d->free, p);
+  idm_notes_add(
+      failures,
+      "decisions and observations contradict each other about the dynamics: the observations alone "
+      "are likelier by %.1f nats at other dynamics of %zu free probabilities (p = %.2g), so that "
+      "the agent differs from the one that the problem describes (utilities, discount, beliefs)",
+      d->lost, d->free, p);
 }
 
 void idm_joint_check(const idm_joint_dynamics *d, idm_checks *checks, idm_notes *remarks,
                      idm_notes *failures, bool *trusted)
 {
-  idm_notes_add(remarks,
-                "dynamics and decisions are drawn together from the log: intervals include what "
-                "both leave open of the dynamics (R-hat of these at most %.3f, effective draws at "
-                "least %.0f)",
-                d->rhat, d->effective);
+  idm_notes_add(
+      remarks,
+      "dynamics and decisions are drawn together from the log: intervals include the uncertainty "
+      "of the dynamics (their R-hat at most %.3f, effective draws at least %.0f)",
+      d->rhat, d->effective);
   check_loss(d, checks, failures, trusted);
   if (!idm_check_test(checks, IDM_CHECK_JOINT_RHAT, d->rhat)) return;
   *trusted = false;
@@ -60,7 +61,8 @@ idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,
 {
   idm_fit_settings own = *settings;
   own.keep = IDM_KEEP_NOTHING;
-  if (posterior->dynamics) own.sampler[0] = '\0'; /* it may be one for joint posteriors */
+  if (posterior->dynamics)
+    own.sampler[0] = '\0'; /* it may be a sampler for joint posteriors only */
   idm_posterior *conditional_posterior = NULL;
   *ret_assessment = NULL;
   idm_status status = idm_inverse_fit(inverse, problem, data, &own, opt_monitor,
@@ -77,7 +79,7 @@ idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,
 
 /* === fit ==================================================================================== */
 
-/* Fits over dynamics that are drawn together with the free numbers. */
+/* Fit over dynamics that are drawn together with the free numbers. */
 
 static double log_prior(const void *context, const double *w)
 {
@@ -91,7 +93,7 @@ static void cell_parameters(const void *context, size_t cell, const double *w, d
   memcpy(x, w, p->dimension * sizeof *x);
 }
 
-/* The draws of the free numbers, as an answer. */
+/* Store the draws of the free numbers as a posterior. */
 static idm_status collect_posterior(const fit_context *f, const idm_inverse *bayes,
                                     const idm_chains *chains, size_t ratios,
                                     idm_posterior **ret_posterior, idm_notes *opt_notes,
@@ -108,7 +110,7 @@ static idm_status collect_posterior(const fit_context *f, const idm_inverse *bay
                           : status;
 }
 
-/* The dynamics of every draw, and their mean. */
+/* Store the dynamics of every draw, and their mean. */
 static idm_status store_dynamics(const joint_target *j, const idm_chains *chains, idm_posterior *p,
                                  idm_error *opt_error)
 {
@@ -173,7 +175,8 @@ idm_status idm_joint_fit(const idm_problem *problem, const idm_data *data,
   idm_require(problem, data, settings, cut, ret_posterior);
   *ret_posterior = NULL;
   idm_fit_settings own = *settings;
-  own.keep = IDM_KEEP_NOTHING; /* likelihoods are under dynamics that differ */
+  own.keep = IDM_KEEP_NOTHING; /* draws have different dynamics, which log-likelihoods of one
+                                  problem cannot represent */
   const idm_inverse *bayes = idm_inverse_find("bayes");
   idm_iohmm *learner = NULL;
   fit_context f = {0};

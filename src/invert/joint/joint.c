@@ -1,4 +1,5 @@
-/* Draws of learnt dynamics and of the numbers behind decisions, together: see the header.
+/* Joint draws of learnt dynamics and of the numbers of decisions: Gauss-Newton search for modes,
+ * dispersed starts, chains.
  *
  * Contents: approach · joint */
 #include "invert/joint/joint.h"
@@ -20,18 +21,18 @@
 
 /* === approach ================================================================================= */
 
-/* The mode of a joint posterior, and the normal approximation there: see the header. */
+/* Mode of a joint posterior, and the normal approximation there (joint.h). */
 
-/* Scores of trajectories are added up in at most so many parts, which bounds the memory. Parts are
- * sums of independent scores, so that their outer products estimate the same information. */
+/* Largest number of groups of trajectories for scores, which bounds the memory. Groups are sums of
+ * independent scores, so their outer products estimate the same information. */
 enum { max_groups = 4096 };
-/* Steps of differences to one side and of central ones, in sds given the other coordinates by the
- * approximation at hand. The latter average over the kinks of an interpolated policy. */
+/* Steps of one-sided and central differences, in conditional sds under the current approximation.
+ * Central differences average over the kinks of an interpolated policy. */
 static const double difference_step = 0.4, central_step = 0.4;
 
 /* --- the draws of the dynamics -------------------------------------------------------------- */
 
-/* Log-ratios of draw `at` of the cut. `d` is scratch. */
+/* Compute the log-ratios of draw `at` of the cut. `d` is scratch. */
 static idm_status take_ratios(const joint_target *j, size_t at, idm_dynamics *d, double *y,
                               idm_error *opt_error)
 {
@@ -42,7 +43,8 @@ static idm_status take_ratios(const joint_target *j, size_t at, idm_dynamics *d,
   return status;
 }
 
-/* Draws of the cut that its covariance is estimated by, evenly spread: y[count][ratios]. */
+/* Compute the log-ratios of draws of the cut, evenly spread, for their covariance:
+ * y[count][ratios]. */
 static idm_status list_ratios(const joint_target *j, size_t count, double *y, idm_error *opt_error)
 {
   const size_t all = j->cut->draws->chains * j->cut->draws->draws;
@@ -55,7 +57,7 @@ static idm_status list_ratios(const joint_target *j, size_t count, double *y, id
   return status;
 }
 
-/* Covariance of the log-ratios, with correlations shrunk as few draws require. */
+/* Shrink the correlations of a covariance that is estimated from few draws. */
 static void shrink(size_t n, size_t count, double *covariance)
 {
   const double shrinkage = (double)count / (double)(count + n);
@@ -111,23 +113,23 @@ idm_status idm_joint_start(const joint_target *j, size_t worker, size_t workers,
 
 /* --- scores --------------------------------------------------------------------------------- */
 
-/* A climb under way. */
+/* State of a Gauss-Newton search. */
 typedef struct gauss_newton {
   joint_worker *worker;
   size_t dimension;
   const double *base; /* precision without the decisions */
   size_t groups;
-  joint_normal *normal;   /* where it is */
+  joint_normal *normal;   /* current point and its approximation */
   double *displaced;      /* [dimension] */
   double *v;              /* [dimension]: the vector of the target */
   double *gradient;       /* [dimension] */
-  double *sd;             /* [dimension]: given the others */
-  double *factor;         /* [dimension][dimension]: Cholesky's, of the precision */
-  double *group_sides[2]; /* [parts] */
-  double *score;          /* [dimension][parts] */
+  double *sd;             /* [dimension]: conditional on the other coordinates */
+  double *factor;         /* [dimension][dimension]: Cholesky factor of the precision */
+  double *group_sides[2]; /* [groups] */
+  double *score;          /* [dimension][groups] */
 } gauss_newton;
 
-/* The target at natural coordinates, as idm_joint_evaluate. */
+/* Evaluate the target at natural coordinates, as idm_joint_evaluate. */
 static idm_status evaluate(gauss_newton *c, const double *natural, double *log_density,
                            double *opt_group, idm_error *opt_error)
 {
@@ -141,8 +143,8 @@ static idm_status anchor(gauss_newton *c, idm_error *opt_error)
   return idm_joint_anchor(c->worker, c->v, opt_error);
 }
 
-/* Differences by coordinate i: central ones, or from the mode upwards, where side[0] has the parts
- * of the mode; 0 beside the edge of the support. */
+/* Differences by coordinate i: central, or one-sided from the mode, for which side 0 holds the
+ * groups at the mode; 0 next to the edge of the support. */
 static idm_status difference_coordinate(gauss_newton *c, size_t i, bool central,
                                         idm_error *opt_error)
 {
@@ -165,7 +167,7 @@ static idm_status difference_coordinate(gauss_newton *c, size_t i, bool central,
   return IDM_OK;
 }
 
-/* Precision and covariance at v, and the gradient. */
+/* Compute gradient, precision and covariance at the mode. */
 static idm_status approximate(gauss_newton *c, bool central, idm_error *opt_error)
 {
   const size_t d = c->dimension;
@@ -195,10 +197,10 @@ static idm_status approximate(gauss_newton *c, bool central, idm_error *opt_erro
   return IDM_OK;
 }
 
-/* --- climbing ------------------------------------------------------------------------------- */
+/* --- Gauss-Newton search --------------------------------------------------------------------- */
 
-/* A Gauss-Newton step, halved until it gains more than `enough`; *gain is 0, and the mode stays,
- * where none does. */
+/* Take a Gauss-Newton step, halved until it gains more than `min_gain`; *gain is 0, and the mode
+ * unchanged, if no step does. */
 static idm_status gauss_newton_step(gauss_newton *c, double min_gain, double *gain,
                                     idm_error *opt_error)
 {
@@ -232,20 +234,20 @@ static idm_status gauss_newton_run(gauss_newton *c, idm_error *opt_error)
   if (status == IDM_OK && !isfinite(c->normal->log_density))
     return idm_fail(opt_error, IDM_NUMERICAL,
                     "a draw of the dynamics gives some decision probability 0");
-  /* By differences to one side, until they gain little, then by central ones: the climb ends where
-   * those have a step that is not worth taking, so that the approximation is that of the mode. */
+  /* One-sided differences until they gain little, then central ones: the search ends when the
+   * central step gains less than min_gain, so that the approximation is that of the mode. */
   bool central = false;
   for (int k = 0; k < max_steps && status == IDM_OK && gain > 0; k++) {
     central = central || gain <= min_gain || k + 1 == max_steps;
     status = approximate(c, central, opt_error);
     if (status == IDM_OK && k + 1 < max_steps)
       status = gauss_newton_step(c, central ? min_gain : 0, &gain, opt_error);
-    if (gain == 0 && !central) gain = min_gain; /* central ones may see a way */
+    if (gain == 0 && !central) gain = min_gain; /* continue with central differences */
   }
   return status;
 }
 
-/* Trajectories that scores are taken of. */
+/* Number of groups of trajectories for scores. */
 static size_t count_groups(const joint_target *j)
 {
   size_t count = 0;
@@ -282,12 +284,12 @@ idm_status idm_joint_find_mode(joint_worker *worker, const double *precision, jo
 
 /* === joint ==================================================================================== */
 
-/* Streams beyond those of chains. */
+/* First random stream, beyond those of chains. */
 static const uint64_t start_stream = (uint64_t)5 << 32;
 
 /* --- starting points ------------------------------------------------------------------------ */
 
-/* The chains of a request, one lane each. */
+/* The chains of a request, one worker each. */
 typedef struct workers {
   const joint_target *joint;
   size_t count;
@@ -296,11 +298,11 @@ typedef struct workers {
   double *precision;     /* [dimension][dimension]: without the decisions */
   joint_worker **worker; /* [count] */
   joint_normal *normal;  /* [count] */
-  double *x;             /* [count][dimension]: where the chain starts */
-  double *centre;        /* [count][dimension]: first guesses of mean and covariance */
-  double *covariance;    /* [count][dimension][dimension] */
-  idm_status *status;    /* [count] */
-  idm_error *error;      /* [count] */
+  double *x;             /* [count][dimension]: starting points of the chains */
+  double *centre; /* [count][dimension]: initial estimates of mean and covariance for the sampler */
+  double *covariance; /* [count][dimension][dimension] */
+  idm_status *status; /* [count] */
+  idm_error *error;   /* [count] */
 } workers;
 
 static void workers_clear(workers *l)
@@ -337,9 +339,9 @@ static idm_status workers_init(workers *l, idm_error *opt_error)
   return status == IDM_OK ? idm_joint_precision(l->joint, l->precision, opt_error) : status;
 }
 
-/* Let the numbers of every lane but the first begin at the best of some draws, twice as wide as
- * their prior: lanes that all began at the same numbers would miss a second mode of them. Every
- * second lane takes none that is near where the first begins. Where all are impossible, they stay.
+/* Move the starting numbers of worker i to the best of some draws, twice as wide as their prior:
+ * workers that all started at the same numbers could miss a second mode. Odd workers reject draws
+ * near the starting values of the first. If all draws are impossible, the numbers are unchanged.
  * `work` has room for two vectors. */
 static idm_status disperse_parameters(workers *l, size_t i, double *work, idm_error *opt_error)
 {
@@ -369,7 +371,7 @@ static idm_status disperse_parameters(workers *l, size_t i, double *work, idm_er
   return status;
 }
 
-/* Climb from a draw of the dynamics. */
+/* Search for a mode from a draw of the dynamics. */
 static idm_status find_worker_mode(workers *l, size_t i, idm_error *opt_error)
 {
   double *work = idm_new(2 * l->joint->dimension, sizeof *work);
@@ -390,8 +392,8 @@ static void find_mode_task(void *context, size_t i)
   l->status[i] = find_worker_mode(l, i, &l->error[i]);
 }
 
-/* A point of the peak's normal, `spread` times as wide, as a vector of the target. `work` has room
- * for the dimension. */
+/* Draw a point of the normal approximation, `width` times as wide, as a vector of the target.
+ * `work` has room for the dimension. */
 static void draw_around(const workers *l, size_t i, const double *factor, double width,
                         idm_random *random, double *work, double *v)
 {
@@ -402,7 +404,7 @@ static void draw_around(const workers *l, size_t i, const double *factor, double
   idm_joint_inverse(l->joint, work, v);
 }
 
-/* Mean and covariance of the target's vector, by draws of the peak's normal. */
+/* Estimate mean and covariance of the target's vector by draws of the normal approximation. */
 static idm_status set_first_guess(workers *l, size_t i, const double *factor, idm_random *random,
                                   idm_error *opt_error)
 {
@@ -417,7 +419,7 @@ static idm_status set_first_guess(workers *l, size_t i, const double *factor, id
   return IDM_OK;
 }
 
-/* A point dispersed around the mode, nearer where the density is 0; at last the mode itself. */
+/* Disperse the start around the mode, closer to it if the density is 0; the mode itself at last. */
 static idm_status disperse(workers *l, size_t i, idm_error *opt_error)
 {
   enum { tries = 12 };
@@ -463,7 +465,7 @@ static idm_status for_each_worker(workers *l, void (*task)(void *context, size_t
   return status;
 }
 
-/* Leave a mode for the highest where it is so much lower that no posterior is left in it. */
+/* Replace modes so much lower than the highest that their posterior mass is negligible. */
 static void replace_low_modes(const workers *l)
 {
   static const double negligible_drop = 10; /* nats */
@@ -483,23 +485,23 @@ static idm_status choose_sampler(const workers *l, const idm_fit_settings *setti
 {
   enum {
     max_pcn_dimension = 20
-  }; /* dimensions in which many cheap evaluations gain more than gradients */
+  }; /* above this dimension, gradients gain more than many cheap evaluations */
   const bool has_gradient = idm_joint_has_gradient(l->worker[0]);
   *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler)
                  : has_gradient && l->joint->dimension > max_pcn_dimension ? &idm_sampler_nuts
                                                                            : &idm_sampler_pcn;
   if (*ret_sampler && (has_gradient || !(*ret_sampler)->gradient)) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
-                  "'%s' does not draw dynamics and decisions of this agent together, which have no "
-                  "gradient; expected --sampler pcn or metropolis",
+                  "'%s' needs a gradient, and the joint posterior of dynamics and decisions of "
+                  "this agent has none; expected --sampler pcn or metropolis",
                   settings->sampler);
 }
 
-/* Acceptance that nuts aims at: at kinks of an interpolated plan errors of a trajectory shrink only
- * in proportion to its steps, so that short steps do not pay. */
+/* Target acceptance of nuts: at kinks of an interpolated plan, errors of a trajectory decrease only
+ * in proportion to its steps, so short steps are inefficient. */
 static const double nuts_acceptance = 0.65;
-/* Deepest tree of nuts: while warm-up tries short steps, trajectories of hundreds of them cost more
- * than they move the chain. */
+/* Largest tree depth of nuts: while warm-up tries short steps, trajectories of hundreds of them
+ * cost more than they move the chain. */
 enum { nuts_max_depth = 6 };
 
 static idm_status run_chains(workers *l, const idm_fit_settings *settings,
@@ -532,11 +534,11 @@ static idm_status run_chains(workers *l, const idm_fit_settings *settings,
 
 /* --- passes --------------------------------------------------------------------------------- */
 
-/* Chains of cheap evaluations that mix slowly are run again with four times the steps per draw, and
- * again. */
+/* Chains with cheap evaluations that mix slowly are rerun with four times the steps per draw,
+ * repeatedly. */
 enum { max_passes = 4, first_steps = 3 };
 
-/* One pass under way. The first member is what idm_journal_save needs. */
+/* State of one pass. The first member is what idm_journal_save expects. */
 typedef struct pass_work {
   idm_journal_step work;
   const idm_fit_monitor *watch;
@@ -562,9 +564,9 @@ static bool watch_pass(void *context, const idm_progress_state *inner)
   return p->watch->progress(p->watch->context, &all);
 }
 
-/* The free numbers of all cells at a draw, then what each differs from its mean over cells: what
- * decisions depend on. Priors alone separate numbers that cells share from those that are theirs,
- * and chains move slowly there. out[2][cells][free numbers]. */
+/* Compute the free numbers of all cells at a draw, then their differences from the mean over cells,
+ * on which decisions depend. Only priors separate numbers that cells share from those of one cell,
+ * and chains mix slowly along them. out[2][cells][free numbers]. */
 static void cell_levels(const joint_target *j, const double *w, double *out)
 {
   const size_t free = j->cell[0].parameters->dimension, all = j->cells * free;
@@ -578,7 +580,7 @@ static void cell_levels(const joint_target *j, const double *w, double *out)
   }
 }
 
-/* Whether the chains of one number have R-hat and effective draws, with a margin for sums. */
+/* Whether R-hat and effective draws of one number suffice, with a margin for sums. */
 static idm_status check_mixing(const idm_chains *c, const double *first, size_t next,
                                idm_check_id rhat, double effective, bool *sufficient,
                                idm_error *opt_error)
@@ -593,12 +595,12 @@ static idm_status check_mixing(const idm_chains *c, const double *first, size_t 
   return status;
 }
 
-/* Whether the chains of the dynamics and of the levels are mixed. */
+/* Whether the chains of the dynamics and of the levels have converged. */
 static idm_status check_convergence(const joint_target *j, const idm_chains *c, bool *ret_converged,
                                     idm_error *opt_error)
 {
   const size_t all = c->settings.chains * (size_t)c->settings.draws;
-  /* Where there is a single cell nothing differs. */
+  /* With a single cell there are no differences. */
   const size_t own = j->cells * j->cell[0].parameters->dimension;
   const size_t levels = j->cells > 1 ? 2 * own : own;
   const double min_effective = 1.5 * idm_check_threshold(IDM_CHECK_EFFECTIVE);
@@ -630,7 +632,8 @@ static idm_status run_pass(workers *l, const idm_fit_settings *settings, const i
   return idm_record_name_file(p->watch, status, opt_error);
 }
 
-/* The chains of the last pass; those before it leave an empty record each. */
+/* Run passes until the chains have converged; each earlier pass leaves an empty record in the
+ * journal. Returns the chains of the last pass. */
 static idm_status run_passes(workers *l, const idm_fit_settings *settings,
                              const idm_sampler *sampler, const idm_fit_monitor *watch,
                              idm_chains **ret_chains, idm_error *opt_error)
@@ -656,13 +659,13 @@ static idm_status run_passes(workers *l, const idm_fit_settings *settings,
     status = idm_journal_put(p.work.journal, k, &r, opt_error);
   }
   idm_journal_destroy(p.work.journal);
-  assert(status != IDM_OK || *ret_chains); /* the last pass leaves them */
+  assert(status != IDM_OK || *ret_chains); /* the last pass returns its chains */
   return status;
 }
 
-/* --- the dynamics drawn --------------------------------------------------------------------- */
+/* --- drawn dynamics -------------------------------------------------------------------------- */
 
-/* Means and sds of the probabilities. */
+/* Compute means and sds of the probabilities. */
 static idm_status average_dynamics(const joint_target *j, const idm_chains *c,
                                    idm_joint_dynamics *learnt, idm_error *opt_error)
 {
@@ -685,8 +688,8 @@ static idm_status average_dynamics(const joint_target *j, const idm_chains *c,
   return status;
 }
 
-/* How much likelihood of the observations the decisions cost: at the mean, against the best start
- * or draw without decisions. */
+/* Compute the loss in log-likelihood of the observations due to the decisions: at the mean, against
+ * the best start or draw without decisions. */
 static idm_status measure_loss(const joint_target *j, idm_joint_dynamics *learnt,
                                idm_error *opt_error)
 {
@@ -720,7 +723,7 @@ static idm_status diagnose(const joint_target *j, const idm_chains *c, idm_joint
     idm_diagnosis one;
     status = idm_diagnose(c->draw + i, c->settings.chains, draws, draws * c->dimension,
                           c->dimension, &one, opt_error);
-    /* What is not a number stays none. */
+    /* NaN is kept. */
     learnt->rhat = isnan(learnt->rhat) || learnt->rhat > one.rhat ? learnt->rhat : one.rhat;
     learnt->effective = fmin(learnt->effective, one.ess_bulk);
   }
@@ -737,7 +740,7 @@ idm_status idm_joint_draw(joint_target *j, const idm_fit_settings *settings, uin
   idm_cancel cancel;
   *ret_chains = NULL;
   *ret_dynamics = NULL;
-  idm_cancel_init(&cancel, watch, "looking for where to start");
+  idm_cancel_init(&cancel, watch, "searching for starting points");
   j->ratios = ratio_count(j->learner->structure);
   j->dimension = j->ratios + j->numbers->count;
   joint_target cancellable = *j;

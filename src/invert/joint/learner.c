@@ -1,4 +1,5 @@
-/* Whether dynamics can be drawn together with the decisions of a log: see the header. */
+/* Checks whether dynamics can be drawn together with the decisions of a log, and averages learnt
+ * dynamics. */
 #include "invert/joint/joint.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "base/statistics.h"
 #include "learn/learn.h"
 
-/* Whether the same numbers are learnt from this log as were drawn. */
+/* Whether the probabilities learnt from this log are those of the draws. */
 static bool same_indices(const structure *s, const idm_dynamics_draws *draws)
 {
   size_t found = 0;
@@ -20,7 +21,7 @@ static bool same_indices(const structure *s, const idm_dynamics_draws *draws)
   return found == draws->numbers;
 }
 
-/* Whether a draw has the log-likelihood by this log that it was drawn with. */
+/* Whether the recorded log-likelihood of a draw equals its log-likelihood on this log. */
 static idm_status compare_draw(const idm_iohmm *learner, const idm_cut_draws *cut, size_t at,
                                bool *ret_same, idm_error *opt_error)
 {
@@ -55,7 +56,7 @@ idm_status idm_joint_learner(const idm_problem *problem, const idm_cut_draws *cu
   idm_status status =
       idm_iohmm_create(cut->learnt, data, 0, start ? IDM_LEARN_FIX_NOTHING : IDM_LEARN_FIX_START,
                        ret_learner, &error);
-  if (status == IDM_INPUT) return IDM_OK; /* a log of which nothing can be learnt */
+  if (status == IDM_INPUT) return IDM_OK; /* nothing can be learnt from this log */
   if (status != IDM_OK) {
     if (opt_error) *opt_error = error;
     return status;

@@ -1,6 +1,7 @@
-/* The joint posterior of learnt dynamics and of the numbers behind decisions: see the header.
+/* Log density of the joint posterior of learnt dynamics and decisions, its gradient and its
+ * surrogate (joint.h).
  *
- * Contents: lanes · evaluation · starts of plans · the gradient · the surrogate */
+ * Contents: workers · evaluation · starts of plans · the gradient · the surrogate */
 #include "invert/joint/joint.h"
 
 #include <math.h>
@@ -10,31 +11,32 @@
 #include "learn/learn.h"
 #include "plan/workspace.h"
 
-/* --- lanes ---------------------------------------------------------------------------------- */
+/* --- workers --------------------------------------------------------------------------------- */
 
 struct joint_worker {
   const joint_target *joint;
   idm_problem *fork;      /* with the dynamics and free numbers of the last evaluation */
   idm_dynamics *dynamics; /* of the last evaluation */
   smoother *smoother;
-  idm_workspace *workspace; /* of all cells: the operator is built once per dynamics */
+  idm_workspace *workspace; /* shared by all cells: the operator is built once per dynamics */
   idm_scorer **scorer;      /* [cells] */
-  /* Of the gradient, where all cells have one. */
+  /* For the gradient, if all cells have one; else NULL. */
   idm_gradient **derivative; /* [cells] */
   idm_theta *score;          /* of the log-likelihood of a cell, by theta */
-  double *sum;           /* of the slopes by the models' transitions, then emissions, over cells */
-  double *cell_gradient; /* [free numbers]: of a cell, by its free numbers */
+  double *sum; /* derivatives by the models' transitions, then emissions, summed over cells */
+  double *cell_gradient; /* [free numbers]: of a cell */
   double *scratch;       /* [dimension + free numbers] */
   double *x;             /* [free numbers] */
   /* Solutions at the anchor, [cells], then at a step from it in every coordinate,
-   * [dimension][cells]: a plan starts from their linear surface, in natural coordinates. */
-  double *weight;        /* [1 + dimension][cells] */
-  double *anchor;        /* [dimension] */
-  double *step;          /* [dimension] */
-  double *surface_steps; /* [dimension]: steps of the last evaluation from the anchor */
+   * [dimension][cells]: plans start from their linear surface, in natural coordinates. */
+  double *weight; /* [1 + dimension][cells] */
+  double *anchor; /* [dimension] */
+  double *step;   /* [dimension]: size of a step */
+  double
+      *surface_steps; /* [dimension]: position of the last evaluation, in steps from the anchor */
   bool anchored;
-  bool has_surface;           /* the steps are taken */
-  const joint_normal *normal; /* of the surrogate; borrowed */
+  bool has_surface;           /* the solutions at the steps are stored */
+  const joint_normal *normal; /* borrowed: approximation for the surrogate */
   double *offset;             /* [dimension] */
 };
 
@@ -73,7 +75,7 @@ static bool is_cancelled(void *context)
   return idm_cancel_check(worker->joint->cancel, NULL) != IDM_OK;
 }
 
-/* Numbers of the models' transitions and emissions. */
+/* Number of entries of the models' transitions and emissions. */
 static size_t model_numbers(const idm_theta *theta)
 {
   return theta->block[IDM_TRANSITION].size + theta->block[IDM_EMISSION].size;
@@ -84,7 +86,7 @@ bool idm_joint_has_gradient(const joint_worker *worker)
   return worker->derivative != NULL;
 }
 
-/* Derivatives of the cells; none where some cell has none. */
+/* Create the gradients of the cells, or none if some cell has none. */
 static idm_status create_gradients(joint_worker *worker, idm_error *opt_error)
 {
   const joint_target *j = worker->joint;
@@ -113,7 +115,8 @@ static idm_status create_gradients(joint_worker *worker, idm_error *opt_error)
   return status;
 }
 
-/* Derivatives by the models are among those of a workspace made for such a theta. */
+/* Mark the models as free, so that a workspace created for this theta computes derivatives by them.
+ */
 static void mark_models_free(idm_theta *theta)
 {
   theta->block[IDM_TRANSITION].role = theta->block[IDM_EMISSION].role = IDM_DESCRIPTIVE;
@@ -170,18 +173,17 @@ idm_status idm_joint_worker_create(const joint_target *j, joint_worker **ret_wor
 
 /* --- evaluation ----------------------------------------------------------------------------- */
 
-/* Numbers that cannot be planned for, and decisions that are impossible, are outside of the
- * support. */
+/* Numbers for which planning fails, and impossible decisions, are outside of the support. */
 static bool outside_support(idm_status status)
 {
   return status == IDM_NUMERICAL || status == IDM_INPUT;
 }
 
-/* Where v lies on the surface of solutions: steps from the anchor, none longer than solutions are
+/* Compute the position of v in steps from the anchor, limited to the range in which solutions are
  * about linear. */
 static void locate_on_surface(joint_worker *worker, const double *v)
 {
-  static const double max_steps = 4; /* steps */
+  static const double max_steps = 4; /* largest distance, in steps */
   const size_t d = worker->joint->dimension;
   if (!worker->has_surface) return;
   idm_joint_natural(worker->joint, v, worker->surface_steps);
@@ -191,7 +193,8 @@ static void locate_on_surface(joint_worker *worker, const double *v)
              max_steps);
 }
 
-/* The solutions that the plan of a cell starts from; returns how many slots there are. */
+/* Set the weights of the stored solutions from which the plan of a cell starts; returns the number
+ * of slots. */
 static int set_slot_weights(joint_worker *worker, size_t cell)
 {
   const size_t cells = worker->joint->cells, d = worker->has_surface ? worker->joint->dimension : 0;
@@ -204,7 +207,7 @@ static int set_slot_weights(joint_worker *worker, size_t cell)
   return worker->anchored ? (int)((1 + d) * cells) : IDM_START_COLD;
 }
 
-/* Plan for a cell in the dynamics of the lane; *planned is false outside of the support. */
+/* Plan for a cell in the dynamics of the worker; *planned is false outside of the support. */
 static idm_status plan(joint_worker *worker, size_t cell, const double *w, bool precondition,
                        bool *planned, idm_error *opt_error)
 {
@@ -247,7 +250,8 @@ static idm_status score_cell(joint_worker *worker, size_t cell, const double *w,
   return status;
 }
 
-/* Add the log-likelihoods of the trajectories of the last score, the next of which is *at. */
+/* Add the log-likelihoods of the trajectories of the last score to their groups; *at is the index
+ * of the next trajectory. */
 static void add_groups(const joint_worker *worker, size_t cell, double *group, size_t groups,
                        size_t *at)
 {
@@ -257,8 +261,8 @@ static void add_groups(const joint_worker *worker, size_t cell, double *group, s
     group[*at % groups] += idm_scorer_trajectory(worker->scorer[cell], t);
 }
 
-/* All but the decisions: -inf where something is impossible. The dynamics of v are left in the
- * lane. */
+/* Log density without the decisions; -inf if something is impossible. The dynamics of v are left in
+ * the worker. */
 static double evaluate_without_plan(joint_worker *worker, const double *v)
 {
   const joint_target *j = worker->joint;
@@ -299,7 +303,7 @@ idm_status idm_joint_evaluate(joint_worker *worker, const double *v, double *log
 
 /* --- starts of plans ------------------------------------------------------------------------ */
 
-/* Plan for every cell at v, and keep the solutions from slot `first` on. */
+/* Plan for every cell at v, and store the solutions from slot `first` on. */
 static idm_status keep_solutions(joint_worker *worker, const double *v, size_t first, bool *planned,
                                  idm_error *opt_error)
 {
@@ -327,9 +331,7 @@ idm_status idm_joint_anchor(joint_worker *worker, const double *v, idm_error *op
 idm_status idm_joint_surface(joint_worker *worker, const double *mode, const double *covariance,
                              idm_error *opt_error)
 {
-  enum {
-    max_numbers = 500000
-  }; /* of all solutions: beyond, keeping them costs more than it saves */
+  enum { max_numbers = 500000 };  /* of all solutions: storing more costs more than it saves */
   static const double size = 0.5; /* of a step, in sds */
   const joint_target *j = worker->joint;
   const size_t d = j->dimension;
@@ -353,11 +355,12 @@ idm_status idm_joint_surface(joint_worker *worker, const double *mode, const dou
 
 /* --- the gradient --------------------------------------------------------------------------- */
 
-/* Step of differences of what is cheap: ratios and numbers have units of about 1. */
+/* Step of finite differences of cheap functions: ratios and numbers have units of about 1. */
 static const double difference_step = 1e-6;
 
-/* Add the derivative of a cell by the log-ratios of the start, which is no part of theta. Where it
- * cannot be had it is left out: trajectories stay valid, and are refused more. */
+/* Add the derivative of a cell by the log-ratios of the start, which is not part of theta. If it is
+ * not available, it is left out: trajectories of the sampler stay valid, but are rejected more
+ * often. */
 static void add_start_gradient(joint_worker *worker, size_t cell, double *gradient)
 {
   const structure *s = worker->joint->learner->structure;
@@ -392,7 +395,7 @@ static void add_parameter_gradient(joint_worker *worker, size_t cell, const doub
   }
 }
 
-/* Plan and score a cell, and add its derivatives; those by the models to lane->sum. */
+/* Plan and score a cell, and add its derivatives; those by the models to worker->sum. */
 static idm_status differentiate_cell(joint_worker *worker, size_t cell, const double *v,
                                      double *log_likelihood, double *gradient, idm_error *opt_error)
 {
@@ -419,7 +422,8 @@ static idm_status differentiate_cell(joint_worker *worker, size_t cell, const do
   return IDM_OK;
 }
 
-/* Add the derivative through the models, by differences of how they follow from the log-ratios. */
+/* Add the derivative through the models, by differences of the models as functions of the
+ * log-ratios. */
 static idm_status add_model_gradient(joint_worker *worker, const double *v, double *gradient,
                                      idm_error *opt_error)
 {
@@ -446,7 +450,7 @@ static idm_status add_model_gradient(joint_worker *worker, const double *v, doub
   return status;
 }
 
-/* The gradient of all but the decisions, after evaluate_without_plan. */
+/* Compute the gradient without the decisions, after evaluate_without_plan. */
 static void gradient_without_plan(joint_worker *worker, const double *v, double *gradient)
 {
   const joint_target *j = worker->joint;
@@ -467,7 +471,7 @@ static void gradient_without_plan(joint_worker *worker, const double *v, double 
   }
 }
 
-/* The log density and its gradient. */
+/* Compute the log density and its gradient. */
 static idm_status differentiate(joint_worker *worker, const double *v, double *log_density,
                                 double *gradient, idm_error *opt_error)
 {
@@ -490,7 +494,7 @@ static idm_status differentiate(joint_worker *worker, const double *v, double *l
   }
   if (status == IDM_OK) status = add_model_gradient(worker, v, gradient, opt_error);
   for (size_t i = 0; i < j->dimension; i++)
-    if (!isfinite(gradient[i])) gradient[i] = 0; /* as where a part cannot be had */
+    if (!isfinite(gradient[i])) gradient[i] = 0; /* as for a part that is not available */
   *log_density = sum;
   return status;
 }
@@ -566,8 +570,8 @@ double idm_joint_surrogate(void *context, const double *v)
     sum += worker->offset[i] * normal->score[i];
     square += worker->offset[i] * product;
   }
-  /* Tails of a t distribution: where the target is wider than its approximation, chains would be
-   * stuck. */
+  /* Tails of a t distribution: with normal tails, chains would get stuck where the target is wider
+   * than its approximation. */
   sum -= 0.5 * (double)d * log1p(square / (double)d);
   return sum;
 }

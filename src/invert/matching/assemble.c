@@ -1,4 +1,4 @@
-/* Putting an answer together: draws in their natural units, log-likelihoods, draws of the prior. */
+/* Storage of a posterior: draws in natural units, log-likelihoods, draws of the prior. */
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -10,7 +10,8 @@
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 
-/* More than this is not kept unless asked for; more than half of the memory not even then. */
+/* Default log-likelihoods above this size are not stored; requested data above half of the memory
+ * are refused. */
 static const double max_kept_bytes = 1e9;
 
 static double max_bytes(void)
@@ -74,7 +75,7 @@ idm_status idm_posterior_create(const fit_context *f, const idm_inverse *inverse
   return IDM_OK;
 }
 
-/* What is reported at y into column `at` of table [number][columns]. */
+/* Store the reported numbers at y in column `at` of table [number][columns]. */
 static void store_numbers(const idm_parameters *parameters, const double *y, double *table,
                           size_t columns, size_t at, double *scratch)
 {
@@ -94,7 +95,7 @@ void idm_posterior_store_draw(const fit_context *f, idm_posterior *p, size_t cha
 
 /* --- log-likelihoods ------------------------------------------------------------------------ */
 
-/* Rows that decide something: an action was recorded, and there was a choice. */
+/* Whether a row is a decision: its action was recorded, and more than one was available. */
 static bool is_decision(const idm_data *data, size_t row)
 {
   return data->action[row] != IDM_MISSING &&
@@ -140,7 +141,8 @@ static idm_status name_units(const idm_data *data, idm_posterior *p, size_t unit
   return status;
 }
 
-/* What a scorer goes by, and those of its trajectories that one of the log is made of. */
+/* A scorer, its data, and its range of trajectories (segments) that form one trajectory of the log.
+ */
 typedef struct segment_range {
   const idm_scorer *scorer;
   const idm_data *of;
@@ -151,14 +153,14 @@ typedef struct segment_range {
 typedef struct likelihood_task {
   const fit_context *f;
   idm_posterior *posterior;
-  size_t longest;     /* rows of a trajectory */
+  size_t longest;     /* rows of the longest trajectory */
   idm_status *status; /* [chain] */
   idm_error *error;   /* [chain] */
 } likelihood_task;
 
-/* The log-likelihoods of a trajectory's decisions. What was recorded beside them, where something
- * was not, goes with the next decision, or with the last one where none follows: they sum to that
- * of the trajectory. Returns how many there are. */
+/* Compute the log-likelihoods of a trajectory's decisions. Log-likelihoods of other recorded
+ * columns, if cells are missing, are added to the next decision, or to the last one if none
+ * follows, so that the sum is that of the trajectory. Returns the number of decisions. */
 static size_t decision_likelihoods(const segment_range *p, const idm_data *data, size_t t,
                                    double *decision, double *evidence, double *to)
 {
@@ -222,7 +224,7 @@ static void fill_chain_likelihood(void *context, size_t chain)
   for (size_t draw = 0; draw < p->draws && status == IDM_OK; draw++) {
     const size_t at = chain * p->draws + draw;
     double total;
-    bool changed = draw == 0; /* a chain that stayed where it was has the same log-likelihoods */
+    bool changed = draw == 0; /* a rejected step has the same log-likelihoods */
     for (size_t i = 0; i < d; i++) {
       const double next = p->unconstrained[i * columns + at];
       changed = changed || next != y[i];
@@ -263,7 +265,7 @@ static idm_status fill_log_likelihood(const fit_context *f, idm_posterior *p, id
   return status;
 }
 
-/* Whether log-likelihoods that nobody asked for by name are too large to be kept. */
+/* Whether default log-likelihoods are too large to be stored. */
 static bool too_large(const fit_context *f, size_t draws)
 {
   const idm_keep_likelihood keep = f->settings->keep;
@@ -277,7 +279,7 @@ size_t idm_fit_units(const fit_context *f)
   return too_large(f, draws) ? 0 : unit_count(f->data, f->settings->keep);
 }
 
-/* Decide whether the log-likelihoods are worth their size, and fill them in. */
+/* Store the log-likelihoods, unless they are too large. */
 static idm_status keep_log_likelihood(const fit_context *f, idm_posterior *p, idm_notes *opt_notes,
                                       idm_error *opt_error)
 {
@@ -306,7 +308,7 @@ idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *sett
       (double)settings->chains * (double)settings->draws * (double)(sizeof(idm_statistics) + 64);
   if (draws_bytes > max_bytes())
     return idm_fail(opt_error, IDM_USAGE,
-                    "%.0f draws would take %.3g GB, more than half of the memory; ask for fewer",
+                    "%.0f draws would take %.3g GB, more than half of the memory; request fewer",
                     (double)settings->chains * (double)settings->draws, draws_bytes / 1e9);
   if (settings->keep != IDM_KEEP_DECISION) return IDM_OK;
   const double units = (double)unit_count(data, settings->keep);
@@ -314,7 +316,7 @@ idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *sett
   if (bytes <= max_bytes()) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
                   "log-likelihoods of %.0f decisions at %.0f draws would take %.3g GB; expected at "
-                  "most %.0f: ask for fewer draws, or for `trajectory`",
+                  "most %.0f: request fewer draws, or `trajectory`",
                   units, (double)settings->chains * (double)settings->draws, bytes / 1e9,
                   max_bytes() / 1e9);
 }
@@ -324,7 +326,7 @@ idm_status idm_fit_check_size(const idm_data *data, const idm_fit_settings *sett
 idm_status idm_posterior_draw_prior(const idm_parameters *parameters, size_t count, uint64_t key,
                                     idm_posterior *p, idm_error *opt_error)
 {
-  static const uint64_t stream = (uint64_t)2 << 32; /* beyond those of chains and starts */
+  static const uint64_t stream = (uint64_t)2 << 32; /* beyond the streams of chains and starts */
   if (!count || !idm_parameters_proper(parameters)) return IDM_OK;
   double *y = idm_new(parameters->dimension + parameters->numbers, sizeof *y);
   p->prior = idm_new(idm_times(parameters->numbers, count), sizeof *p->prior);
@@ -345,7 +347,8 @@ idm_status idm_posterior_draw_prior(const idm_parameters *parameters, size_t cou
 
 /* --- the environment ------------------------------------------------------------------------ */
 
-/* What was not recorded is weighed by the environment; say so where another stands in for it. */
+/* Missing cells are weighted by the environment; add a note if the mean of the agent's models
+ * replaces it. */
 static void warn_of_substitute(const fit_context *f, idm_notes *opt_notes)
 {
   const idm_setting *setting = f->problem->setting;
@@ -354,9 +357,8 @@ static void warn_of_substitute(const fit_context *f, idm_notes *opt_notes)
   for (size_t i = 0; i < f->tree->nodes && !has_unrecorded; i++)
     has_unrecorded = f->tree->node[i].begin >= 0 && !f->tree->node[i].all_recorded;
   if (has_unrecorded)
-    idm_notes_add(opt_notes,
-                  "the environment's dynamics are not given: what the log does not record is "
-                  "weighed by the mean of the agent's models instead");
+    idm_notes_add(opt_notes, "the environment's dynamics are not given: what the log does not "
+                             "record is weighted by the mean of the agent's models instead");
 }
 
 idm_status idm_posterior_complete(const fit_context *f, idm_posterior *posterior,

@@ -16,7 +16,7 @@
 
 /* === map ==================================================================================== */
 
-/* The inverse planner `map`: the most probable free numbers, by L-BFGS from several starts. */
+/* Inverse planner `map`: the mode of the posterior, by L-BFGS from several starts. */
 
 extern const idm_inverse idm_inverse_map; /* registered below */
 
@@ -25,7 +25,7 @@ static idm_status fit_map(const idm_fit_arguments *call, idm_posterior **ret_pos
 {
   fit_context f;
   idm_cancel cancel;
-  idm_cancel_init(&cancel, call->opt_monitor, "looking for the mode");
+  idm_cancel_init(&cancel, call->opt_monitor, "searching for the mode");
   idm_status status = idm_fit_open_cancel(&f, call->inverse, call->problem, call->data,
                                           call->settings, 1, &cancel, opt_error);
   if (status != IDM_OK) return status;
@@ -65,8 +65,8 @@ const idm_inverse idm_inverse_map = {
 
 /* === laplace ================================================================================ */
 
-/* The inverse planner `laplace`: draws from the normal approximation at the mode. Quick, and says
- * by importance weights how far it is from the posterior. */
+/* Inverse planner `laplace`: draws from the normal approximation at the mode, with importance
+ * weights that measure its distance from the posterior (docs/method/inference.md, 7). */
 
 extern const idm_inverse idm_inverse_laplace; /* registered below */
 
@@ -92,24 +92,24 @@ static double effective_share(const importance_sums *w)
   return square > -INFINITY ? exp(2 * idm_log_sum_value(w->first) - square) / w->count : 0;
 }
 
-/* The best mode of all starts, with the covariance there. */
+/* Find the highest mode of all starts, and the covariance there. */
 static idm_status find_mode(const fit_context *f, chain_start *best, idm_error *opt_error)
 {
   idm_status status = idm_start_best(f, best, opt_error);
   const idm_target target = idm_matching_target(f->matching[0]);
   if (status == IDM_OK)
     status = idm_laplace(&target, best->mode, best->covariance, NULL, &best->definite, opt_error);
-  /* The other matchings are for the log-likelihoods of their chains. */
+  /* The other matchings compute the log-likelihoods of their chains. */
   for (size_t i = 1; i < f->matchings && status == IDM_OK; i++)
     status = idm_matching_fix_start(f->matching[i], best->mode, opt_error);
   if (status == IDM_OK && !best->definite)
     status = idm_fail(opt_error, IDM_NUMERICAL,
-                      "the highest point found is no peak: the posterior has no normal "
+                      "the highest point found is not a peak: the posterior has no normal "
                       "approximation; use --inverse bayes");
   return status;
 }
 
-/* Independent normal draws, chain by chain from streams of their own. */
+/* Draw independent normal variates, with one stream per chain. */
 static idm_status draw(const fit_context *f, const chain_start *mode_start, const double *factor,
                        double *y, idm_posterior *p, importance_sums *w, idm_error *opt_error)
 {
@@ -149,8 +149,8 @@ static idm_status draw_all(const fit_context *f, const chain_start *mode_start, 
   const double share = effective_share(&w);
   if (status == IDM_OK)
     idm_notes_add(opt_notes,
-                  "the draws are of a normal approximation at the mode; weighed by the posterior "
-                  "%.0f %% of them are effective%s",
+                  "the draws are of a normal approximation at the mode; importance weights leave "
+                  "%.0f %% of them effective%s",
                   100 * share,
                   share < idm_check_threshold(IDM_CHECK_APPROXIMATION) ? ": use --inverse bayes"
                                                                        : "");
@@ -165,7 +165,7 @@ static idm_status fit_laplace(const idm_fit_arguments *call, idm_posterior **ret
   fit_context f;
   chain_start *mode_start = NULL;
   idm_cancel cancel;
-  idm_cancel_init(&cancel, call->opt_monitor, "looking for the mode");
+  idm_cancel_init(&cancel, call->opt_monitor, "searching for the mode");
   idm_status status = idm_fit_check_size(call->data, call->settings, opt_error);
   if (status == IDM_OK)
     status = idm_fit_open_cancel(&f, call->inverse, call->problem, call->data, call->settings,
@@ -206,29 +206,29 @@ const idm_inverse idm_inverse_laplace = {
 
 /* === bayes ================================================================================== */
 
-/* The inverse planner `bayes`: the posterior of the free numbers, by Markov chains.
+/* Inverse planner `bayes`: the posterior of the free numbers, by Markov chains.
  *
- * Contents: beginning · sampling · the answer */
+ * Contents: starts · sampling · posterior */
 
 extern const idm_inverse idm_inverse_bayes; /* registered below */
 
-/* Streams beyond those of chains, starts and draws of the prior. */
+/* First random stream, beyond those of chains, starts and draws of the prior. */
 static const uint64_t exploration_stream = (uint64_t)4 << 32;
 
-/* --- beginning ------------------------------------------------------------------------------ */
+/* --- starts ---------------------------------------------------------------------------------- */
 
-/* Starting points of all chains, found side by side, and proposals that all of them share. */
+/* Starting points of all chains, found in parallel, and their common proposal density. */
 typedef struct chain_starts {
   const fit_context *f;
-  bool plain;          /* no mode is known */
+  bool plain;          /* the sampler uses no mode */
   chain_start **start; /* [chain] */
   idm_status *status;  /* [chain] */
   idm_error *error;    /* [chain] */
   idm_exploration *exploration;
-  idm_mixture *mixture; /* NULL where there is none */
+  idm_mixture *mixture; /* NULL: none */
 } chain_starts;
 
-/* Multipliers start at 1, anything else at the problem's own value. */
+/* Start multipliers at 1, other numbers at the problem's own values. */
 static idm_status start_at_default(const fit_context *f, size_t chain, chain_start *s,
                                    idm_error *opt_error)
 {
@@ -261,7 +261,7 @@ static void chain_starts_clear(chain_starts *b)
   free(b->error);
 }
 
-/* Do something for every chain. */
+/* Run a task for every chain in parallel. */
 static idm_status for_each_chain(chain_starts *b, void (*task)(void *context, size_t chain),
                                  idm_error *opt_error)
 {
@@ -274,19 +274,18 @@ static idm_status for_each_chain(chain_starts *b, void (*task)(void *context, si
   return status;
 }
 
-/* Points of a lane that cost a small share of what its chain will. */
+/* Number of exploration points per stream: a small share of the steps of a chain. */
 static size_t exploration_draws(const fit_context *f)
 {
   enum { min_draws = 8, default_draws = 100, table_draws = 50, default_thin = 4, share = 40 };
-  const size_t max_draws =
-      f->table ? table_draws : default_draws; /* chains on a table cost next to nothing */
+  const size_t max_draws = f->table ? table_draws : default_draws; /* chains on a table are cheap */
   const idm_fit_settings *s = f->settings;
   const long thin = s->thin > 0 ? s->thin : default_thin;
   const double steps = ((double)s->warmup + (double)s->draws) * (double)thin;
   return (size_t)fmin(fmax(steps / share, min_draws), (double)max_draws);
 }
 
-/* Look at the whole posterior, share what was found, and give every chain its place. */
+/* Explore the posterior, and choose the start of every chain. */
 static idm_status explore_posterior(chain_starts *b, idm_error *opt_error)
 {
   enum { rounds = 2 };
@@ -305,11 +304,12 @@ static idm_status explore_posterior(chain_starts *b, idm_error *opt_error)
                           : status;
 }
 
-/* Where nothing is explored: give up a mode for the highest, where it is so much lower that no
- * posterior is left in it. */
+/* Without exploration: replace modes so much lower than the highest that their posterior mass is
+ * negligible. */
 static void replace_low_modes(const chain_starts *b)
 {
-  static const double negligible_drop = 50; /* exp(-50): whatever the widths of the two modes */
+  static const double negligible_drop =
+      50; /* exp(-50), negligible for any widths of the two modes */
   const size_t d = b->f->parameters->dimension;
   const chain_start *best = b->start[0];
   for (size_t i = 1; i < b->f->matchings; i++)
@@ -358,7 +358,7 @@ static idm_status start_chains(const chain_starts *b, idm_chains *chains, const 
   return status;
 }
 
-/* Run the chains; those that mixed slowly begin anew with more steps a draw. */
+/* Run the chains; if they mix slowly, rerun them with more steps per draw. */
 static idm_status run_chains(const chain_starts *b, idm_chains *chains, const idm_target *target,
                              const idm_fit_monitor *watch, idm_cancel *cancel, idm_error *opt_error)
 {
@@ -391,16 +391,16 @@ static idm_status sample(const fit_context *f, const idm_sampler *sampler,
     status = idm_sampling_create(f->settings, sampler, f->key, f->parameters->dimension, b.mixture,
                                  cancel, ret_chains, opt_error);
   if (status == IDM_OK) status = run_chains(&b, *ret_chains, target, watch, cancel, opt_error);
-  /* What was drawn is told, whoever has asked to stop. */
+  /* After a stop, the posterior of the existing draws is still computed. */
   f->parameters->cancel = NULL;
   chain_starts_clear(&b);
   free(target);
   return status;
 }
 
-/* --- the answer ----------------------------------------------------------------------------- */
+/* --- posterior ------------------------------------------------------------------------------- */
 
-/* Draws that every chain has, as an answer. */
+/* Store the draws that all chains have as a posterior. */
 static idm_status collect_posterior(const fit_context *f, const idm_chains *chains,
                                     idm_posterior **ret_posterior, idm_notes *opt_notes,
                                     idm_error *opt_error)
@@ -411,7 +411,7 @@ static idm_status collect_posterior(const fit_context *f, const idm_chains *chai
   if (chains->settings.kernel.thin != f->settings->thin)
     idm_notes_add(opt_notes,
                   "fewer steps left the draws too uncertain: the chains were run again with %ld "
-                  "steps a draw",
+                  "steps per draw",
                   chains->settings.kernel.thin);
   status = idm_posterior_create(f, &idm_inverse_bayes, chains->settings.sampler->name, f->matchings,
                                 (size_t)draws, ret_posterior, opt_error);
@@ -430,7 +430,7 @@ static idm_status collect_posterior(const fit_context *f, const idm_chains *chai
   return status;
 }
 
-/* Where planning is dear, a table for the chains to walk on. */
+/* If planning is slow, create a table that replaces it for the chains. */
 static idm_status make_table(fit_context *f, const idm_sampler *sampler,
                              idm_likelihood_table **ret_table, idm_error *opt_error)
 {
@@ -453,7 +453,7 @@ static idm_status fit_bayes(const idm_fit_arguments *call, idm_posterior **ret_p
   const idm_sampler *sampler;
   const idm_fit_monitor *watch = call->opt_monitor ? call->opt_monitor : &no_watch;
   idm_cancel cancel;
-  idm_cancel_init(&cancel, watch, "looking for where to start");
+  idm_cancel_init(&cancel, watch, "searching for starting points");
   idm_status status = idm_fit_check_size(call->data, call->settings, opt_error);
   if (status == IDM_OK)
     status = idm_fit_open_cancel(&f, call->inverse, call->problem, call->data, call->settings,

@@ -1,6 +1,6 @@
-/* The chains of a fit.
+/* Chains of a fit: sampler, progress, checkpoints, and reruns with more steps per draw.
  *
- * Contents: work under way · chains */
+ * Contents: progress · chains */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -13,15 +13,16 @@
 #include "infer/sampler.h"
 #include "invert/check.h"
 
-/* Streams of chains that are run again, beyond all others of a fit. */
+/* First random stream of reruns, beyond all others of a fit. */
 static const uint64_t rerun_stream = (uint64_t)7 << 32;
-/* Chains that are run again have so many times the steps a draw, at most so many times those that
- * the sampler begins with: where they mix slowly, and where a posterior is too uncertain. */
+/* A rerun has step_factor times the steps per draw, up to a multiple of the sampler's initial
+ * number: max_step_factor if chains mix slowly, max_rerun_factor if a posterior is too uncertain.
+ */
 enum { step_factor = 4, max_step_factor = 64, max_rerun_factor = 16 };
 
-/* --- work under way ------------------------------------------------------------------------- */
+/* --- progress -------------------------------------------------------------------------------- */
 
-/* Chains that somebody watches. */
+/* Chains with a monitor. */
 typedef struct watched_chains {
   const idm_fit_monitor *watch;
   const idm_chains *chains;
@@ -33,8 +34,8 @@ static long draws_of(const idm_chains *c, size_t chain)
   return c->done[chain] - c->settings.kernel.warmup;
 }
 
-/* The least bulk effective sample size over the coordinates, of the draws so far: chains may be at
- * different places, so each is asked alone. */
+/* The least bulk effective sample size over the coordinates, of the draws so far: summed over
+ * chains, since chains may have different numbers of draws. */
 static double min_ess(const idm_chains *c)
 {
   double worst = INFINITY;
@@ -150,8 +151,8 @@ idm_status idm_sampling_run(idm_chains *chains, const idm_target *target,
   return idm_chains_run(chains, target, watch->progress ? monitor : NULL, &content, opt_error);
 }
 
-/* Whether R-hat and effective draws of every coordinate pass: those of a number are the same, as
- * both go by ranks. */
+/* Whether R-hat and effective draws of every coordinate pass; since both are rank-based, they are
+ * equal for the number itself. */
 static idm_status check_convergence(const idm_chains *c, bool *ret_converged, idm_error *opt_error)
 {
   const size_t draws = (size_t)c->settings.draws;
@@ -168,7 +169,7 @@ static idm_status check_convergence(const idm_chains *c, bool *ret_converged, id
   return status;
 }
 
-/* Whether the steps a draw are the sampler's choice, and the draws are enough to pass. */
+/* Whether the steps per draw are chosen by the sampler, and the draws are enough to pass. */
 static bool may_rerun(const idm_fit_settings *settings, const idm_sampler *sampler)
 {
   const double all = (double)settings->chains * (double)settings->draws;
@@ -212,7 +213,7 @@ idm_status idm_sampling_common(const idm_chains *chains, long *ret_draws, idm_no
   if (*ret_draws < 1)
     return idm_fail(opt_error, IDM_UNTRUSTED, "stopped in the warm-up, before the first draw");
   if (*ret_draws < chains->settings.draws)
-    idm_notes_add(opt_notes, "stopped after %ld of %ld draws a chain", *ret_draws,
+    idm_notes_add(opt_notes, "stopped after %ld of %ld draws per chain", *ret_draws,
                   chains->settings.draws);
   return IDM_OK;
 }

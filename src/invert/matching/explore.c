@@ -1,8 +1,8 @@
-/* Importance sampling by defensive mixtures (Hesterberg 1995) that learn from their own points (the
- * population Monte Carlo of Cappe et al. 2004), weighted by everything proposed so far (the balance
- * heuristic of Veach and Guibas 1995).
+/* Exploration of a posterior by adaptive importance sampling: defensive mixtures (Hesterberg 1995),
+ * fitted to their own points (population Monte Carlo, Cappe et al. 2004), with weights by the
+ * mixture of all proposals (balance heuristic, Veach and Guibas 1995).
  *
- * Contents: making · points · modes · what they show · rounds · starts */
+ * Contents: creation · points · modes · summaries · rounds · starts */
 #include "base/statistics.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
@@ -15,15 +15,15 @@
 #include "invert/parameters.h"
 #include "setting/freedom.h"
 
-/* Modes told apart, and parts fitted to points. */
+/* Largest number of modes, and of components including those fitted to points. */
 enum { max_modes = 8, max_components = 16 };
-/* Shares of the proposals: the broad prior, the modes, and the part fitted last. Without the last
- * the modes have its share too. */
+/* Shares of the proposals: the broad prior, the modes, and the last fitted component. Without a
+ * fitted component the modes have its share too. */
 static const double prior_share = 0.2, mode_share = 0.35, fitted_share = 0.45;
-/* No mode is proposed more rarely than this among the modes. */
+/* Least share of a mode among the modes. */
 static const double min_mode_share = 0.05;
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 void idm_exploration_destroy(idm_exploration *e)
 {
@@ -42,7 +42,7 @@ void idm_exploration_destroy(idm_exploration *e)
   free(e);
 }
 
-/* Priors to draw from: the problem's own, and default ones where they are flat. */
+/* Create the broad prior: the problem's own priors, with default ones in place of flat ones. */
 static idm_status create_prior(idm_exploration *e, idm_error *opt_error)
 {
   const idm_problem *problem = e->f->problem;
@@ -114,7 +114,8 @@ static double prior_log_density(const void *context, const double *x)
   return idm_parameters_log_prior(e->wide_prior, x, NULL) - e->log_mass;
 }
 
-/* A mixture with given weights of the broad prior and of every part (NULL: of none). */
+/* Create a mixture with given weights of the broad prior and of every component (NULL: the broad
+ * prior only). */
 static idm_status make_mixture(const idm_exploration *e, double wide_prior,
                                const double *opt_weight, idm_mixture **ret_mixture,
                                idm_error *opt_error)
@@ -128,11 +129,11 @@ static idm_status make_mixture(const idm_exploration *e, double wide_prior,
   return status;
 }
 
-/* Points of all lanes, drawn and evaluated side by side. */
+/* Draws of all streams, evaluated in parallel. */
 typedef struct stream_draws {
   idm_exploration *e;
   const idm_mixture *mixture;
-  size_t draws; /* a lane */
+  size_t draws; /* per stream */
   idm_status *status;
   idm_error *error;
 } stream_draws;
@@ -144,7 +145,7 @@ static void draw_stream(void *context, size_t stream)
   const size_t d = e->f->parameters->dimension;
   const idm_target target = idm_matching_target(e->f->matching[stream % e->f->matchings]);
   idm_random random;
-  /* Streams of later rounds begin where the points so far end. */
+  /* Streams of later rounds are offset by the number of points so far. */
   idm_random_init(&random, e->f->key, e->first_stream + e->points * e->streams + stream);
   for (size_t i = 0; i < work->draws && work->status[stream] == IDM_OK; i++) {
     const size_t at = e->points + stream * work->draws + i;
@@ -156,7 +157,7 @@ static void draw_stream(void *context, size_t stream)
   }
 }
 
-/* Weights of all points by everything that was proposed. */
+/* Compute the weights of all points by the mixture of all proposals. */
 static idm_status compute_weights(idm_exploration *e, idm_error *opt_error)
 {
   const size_t d = e->f->parameters->dimension;
@@ -203,7 +204,7 @@ static idm_status draw(idm_exploration *e, const idm_mixture *mixture, size_t dr
 
 /* --- modes ---------------------------------------------------------------------------------- */
 
-/* Whether the way from a to b, of these log densities, leads through a valley. */
+/* Whether the straight line from a to b, of these log densities, crosses a valley. */
 static idm_status valley_between(const idm_exploration *e, const double *a, double at_a,
                                  const double *b, double at_b, double *work, bool *valley,
                                  idm_error *opt_error)
@@ -223,7 +224,7 @@ static idm_status valley_between(const idm_exploration *e, const double *a, doub
   return status;
 }
 
-/* Whether y lies beyond a valley from every mode so far. */
+/* Whether y is separated by a valley from every mode so far. */
 static idm_status is_separate_mode(const idm_exploration *e, const double *y, double at_y,
                                    double *work, bool *separate, idm_error *opt_error)
 {
@@ -235,7 +236,7 @@ static idm_status is_separate_mode(const idm_exploration *e, const double *y, do
   return status;
 }
 
-/* Keep a mode that stands apart from those so far. */
+/* Add a mode if it is separated from those so far. */
 static idm_status add_mode(idm_exploration *e, const chain_start *s, double *work,
                            idm_error *opt_error)
 {
@@ -254,7 +255,8 @@ static idm_status add_mode(idm_exploration *e, const chain_start *s, double *wor
   return IDM_OK;
 }
 
-/* The highest point not yet looked at, below `under`; the number of points where there is none. */
+/* Index of the highest point with a log density below `below_density`; the number of points if
+ * there is none. */
 static size_t next_highest(const idm_exploration *e, double below_density)
 {
   size_t at = e->points;
@@ -265,7 +267,7 @@ static size_t next_highest(const idm_exploration *e, double below_density)
   return at;
 }
 
-/* Climb from the highest points that stand apart from the modes so far. */
+/* Search from the highest points that are separated from the modes so far. */
 static idm_status search_modes(idm_exploration *e, chain_start *scratch, double *work,
                                idm_error *opt_error)
 {
@@ -286,12 +288,13 @@ static idm_status search_modes(idm_exploration *e, chain_start *scratch, double 
     scratch->log_density = below_density;
     status = idm_start_maximise(e->f, 0, scratch, opt_error);
     if (status == IDM_OK) status = add_mode(e, scratch, work, opt_error);
-    if (status == IDM_NUMERICAL) status = IDM_OK; /* nowhere to climb from there */
+    if (status == IDM_NUMERICAL) status = IDM_OK; /* no derivative at this point */
   }
   return status;
 }
 
-/* Modes of the starts, the highest first: what is higher up stands for what lies around it. */
+/* Add modes of the starts, the highest first, so that lower ones without a valley between are
+ * merged into it. */
 static idm_status add_start_modes(idm_exploration *e, chain_start *const *starts, size_t count,
                                   double *work, idm_error *opt_error)
 {
@@ -334,15 +337,15 @@ idm_status idm_explore_modes(idm_exploration *e, chain_start *const *starts, siz
   return status;
 }
 
-/* --- what they show ------------------------------------------------------------------------- */
+/* --- summaries ------------------------------------------------------------------------------- */
 
 double idm_exploration_ess(const idm_exploration *e)
 {
   return idm_effective_size(e->weight, e->points);
 }
 
-/* log of the volume that a spread takes, and the distance of y from its centre; inf where it is no
- * spread. */
+/* Normal deviance of y: twice the log of the volume of the component plus the squared distance of y
+ * from its centre; INFINITY if its covariance is not positive definite. */
 static double normal_deviance(const idm_component *component, size_t d, const double *y,
                               double *factor)
 {
@@ -382,13 +385,13 @@ idm_status idm_exploration_mode_mass(const idm_exploration *e, double *share, id
   return IDM_OK;
 }
 
-/* weight[parts] of the next proposals: the modes by the height and the width of each. */
+/* Compute weight[components] of the next proposals: modes by density times volume. */
 static void choose_weights(const idm_exploration *e, double *weight, double *factor)
 {
   const size_t d = e->f->parameters->dimension;
   const bool fitted = e->components > e->modes;
   for (size_t m = 0; m < e->modes; m++) {
-    /* At its own centre badness is the log of the squared volume. */
+    /* At its own centre the deviance is the log of the squared volume. */
     const double volume =
         0.5 * normal_deviance(&e->component[m], d, e->component[m].centre, factor);
     weight[m] = e->component[m].log_density + (isfinite(volume) ? volume : 0);
@@ -449,7 +452,7 @@ idm_status idm_explore_round(idm_exploration *e, size_t draws, idm_error *opt_er
     e->component[i].drawn += drawn * weight[i];
   e->prior_drawn += drawn * prior_share;
   if (status == IDM_OK) status = compute_weights(e, opt_error);
-  /* Fewer points than a covariance has numbers say nothing of it. */
+  /* A covariance requires more effective points than it has entries. */
   if (status == IDM_OK && idm_exploration_ess(e) > (double)(2 * d * (d + 1))) {
     idm_covariance(&(idm_points){e->point, e->points, d, d, 1, e->weight}, 0, work, work + d);
     status = idm_explore_add(e, work, work + d, opt_error);
@@ -461,11 +464,12 @@ idm_status idm_explore_round(idm_exploration *e, size_t draws, idm_error *opt_er
 
 /* --- starts --------------------------------------------------------------------------------- */
 
-/* The mode for a chain. */
+/* Choose the mode of a chain. */
 static idm_status choose_mode(const idm_exploration *e, size_t chain, size_t *ret_mode,
                               idm_error *opt_error)
 {
-  /* Shares of few points say little; heights then have to do, exp(-10) being next to nothing. */
+  /* With few effective points, shares are unreliable; heights are used instead, exp(-10) being
+   * negligible. */
   static const double min_ess = 50, min_mass = 1e-3, max_drop = 10;
   double share[max_modes], highest = -INFINITY;
   size_t eligible[max_modes] = {0}, count = 0;

@@ -1,4 +1,5 @@
-/* What every inverse planner by soft policy matching begins with. */
+/* Context of inverse planners by soft policy matching: checks of the request, parameters, trees and
+ * matchings. */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -31,11 +32,12 @@ idm_status idm_fit_check_capacity(const idm_problem *problem, idm_error *opt_err
       isnan(agent->recognition_capacity))
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "the agent has a capacity, which finds a multiplier by itself; a fit infers the "
+                  "the agent has a capacity, which determines a multiplier; a fit infers the "
                   "multiplier: leave the capacity out");
 }
 
-/* Far more free numbers than the likelihood of a log can tell: a chain would never be done. */
+/* Refuse more free numbers than the likelihood of a log can determine: chains would not converge.
+ */
 static idm_status check_numbers(const idm_parameters *parameters, idm_error *opt_error)
 {
   enum { max_numbers = 1000 };
@@ -43,7 +45,7 @@ static idm_status check_numbers(const idm_parameters *parameters, idm_error *opt
   for (size_t i = 0; i < parameters->items; i++)
     if (!parameters->item[i].opaque) named += parameters->item[i].size;
   if (named <= max_numbers) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; by the likelihood at most %d can be",
+  return idm_fail(opt_error, IDM_INPUT, "%zu numbers are free; the likelihood allows at most %d",
                   named, max_numbers);
 }
 
@@ -60,8 +62,8 @@ size_t idm_fit_histories(const fit_context *f)
   return f->segments ? f->segment_tree->nodes : f->tree->nodes;
 }
 
-/* Go by pieces, where they are fewer than histories. What was seen at their ends is looked at
- * once, in the whole. */
+/* Split the data into segments if these have fewer histories than the whole. Observations at the
+ * ends of segments are checked once, in the whole. */
 static idm_status segment_data(fit_context *f, idm_error *opt_error)
 {
   idm_matching *whole = NULL;

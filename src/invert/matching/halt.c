@@ -1,4 +1,4 @@
-/* A wish to stop that reaches every evaluation of a fit, on whatever thread. */
+/* Cancellation of all evaluations of a fit, on any thread, by a monitor or a time limit. */
 #include "invert/matching/halt.h"
 
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include "base/system.h"
 #include "setting/freedom.h"
 
-/* Seconds between two questions, and before the first: what is over by then is not worth stopping,
- * as what follows it may have something to save. */
+/* Seconds between two calls of the monitor, and before the first: shorter work is not interrupted,
+ * since a later stage may write a checkpoint. */
 static const double poll_interval = 0.1, first_poll_delay = 0.8;
 
 void idm_cancel_init(idm_cancel *cancel, const idm_fit_monitor *opt_monitor, const char *activity)
@@ -23,7 +23,7 @@ static void describe(const void *content, char *buffer, size_t size)
   snprintf(buffer, size, "%s", ((const idm_cancel *)content)->activity);
 }
 
-/* Work is never longer than the time on the wall, which is cheaper to read. */
+/* Wall time bounds work time from above, and is faster to read. */
 static bool limit_reached(const idm_cancel *cancel, double now)
 {
   return cancel->limit > 0 && now - cancel->limit_start.wall_time >= cancel->limit &&
@@ -65,8 +65,8 @@ static bool is_cancelled(void *cancel, double lower, double upper)
   return idm_cancel_check(cancel, NULL) != IDM_OK;
 }
 
-/* Whether a search ended with bounds that say little: apart by more than a thousandth of the range
- * of the utilities a step. */
+/* Whether a search ended with loose bounds: a gap per step above a thousandth of the range of the
+ * utilities. */
 static bool has_loose_bounds(const idm_theta *theta, const idm_workspace *workspace,
                              const idm_plan_report *report)
 {
@@ -93,9 +93,10 @@ idm_status idm_cancel_plan(idm_cancel *opt_cancel, const idm_theta *theta, const
         "still %.1e apart; give a larger gap, or a prior that keeps the discount from 1",
         idm_theta_scalar(theta, IDM_DISCOUNT), report.bound);
   if (report.stop == IDM_STOP_ROUNDING && has_loose_bounds(theta, workspace, &report))
-    return idm_fail(opt_error, IDM_NUMERICAL,
-                    "with a discount of %.17g bounds on the value stay %.1e apart for rounding",
-                    idm_theta_scalar(theta, IDM_DISCOUNT), report.bound);
+    return idm_fail(
+        opt_error, IDM_NUMERICAL,
+        "with a discount of %.17g bounds on the value stay %.1e apart because of rounding",
+        idm_theta_scalar(theta, IDM_DISCOUNT), report.bound);
   return IDM_OK;
 }
 
@@ -120,7 +121,7 @@ idm_status idm_cancel_parallel(idm_cancel *opt_cancel, size_t count, int threads
                                void (*task)(void *context, size_t index), void *context,
                                idm_error *opt_error)
 {
-  /* Alone, the owner asks by itself, from within. */
+  /* With one thread, the owner polls during the tasks. */
   if (!opt_cancel || (!opt_cancel->watch && !(opt_cancel->limit > 0)) || threads < 2)
     return idm_parallel(count, threads, task, NULL, context, opt_error);
   cancellable w = {opt_cancel, task, context};

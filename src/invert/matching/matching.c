@@ -1,4 +1,5 @@
-/* Soft policy matching: the log-likelihood of a log as a function of the free numbers of theta.
+/* Soft policy matching: the log-likelihood of a log as a function of the free numbers of theta
+ * (docs/method/likelihood.md).
  *
  * Contents: surface · matching */
 #include "invert/matching/fit.h"
@@ -15,13 +16,13 @@
 
 /* Quadratic interpolation through points around a mode, in the coordinates of its normal
  * approximation: f(u) = f0 + sum_i (f+i - f-i) u_i/2h + (f+i + f-i - 2 f0) u_i^2/2h^2 + sum_i<j
- * (f+i+j - f+i - f+j + f0) u_i u_j/h^2. A fit without it took 72.0 s against 53.8 s at ADNI's size
- * (warm-up 100, 200 draws, one thread, without a table), 2.2 s against 1.8 s on DIAG. */
+ * (f+i+j - f+i - f+j + f0) u_i u_j/h^2. A fit without it took 72.0 s instead of 53.8 s at ADNI's
+ * size (warm-up 100, 200 draws, one thread, without a table), 2.2 s instead of 1.8 s on DIAG. */
 
-/* Step of the design, in posterior sds, and how far out the surface is believed. */
+/* Step of the design, in posterior sds, and radius in which the surface is used. */
 static const double surface_step = 1.5;
 static const double surface_radius = 4;
-/* Beyond this many coordinates the points of the design cost more than they save. */
+/* Above this dimension the points of the design cost more than they save. */
 enum { max_dimensions = 8 };
 
 struct idm_surface {
@@ -61,7 +62,7 @@ static size_t pair_index(size_t dimension, size_t i, size_t j)
   return 1 + 2 * dimension + i * (2 * dimension - i - 1) / 2 + (j - i - 1);
 }
 
-/* Put point k at the u given by up to two steps. */
+/* Compute point k of the design, displaced in one or two coordinates of u. */
 static void set_design_point(idm_surface *s, size_t k, size_t i, double offset_i, size_t j,
                              double offset_j)
 {
@@ -147,30 +148,31 @@ const double *idm_surface_weights(idm_surface *s, const double *y)
 
 struct idm_matching {
   const idm_parameters *parameters; /* borrowed */
-  idm_theta *theta;                 /* clamped numbers, and the free ones of the last y */
+  idm_theta *theta;                 /* held numbers, and the free ones of the last y */
   idm_workspace *workspace;
   idm_scorer *scorer;
-  idm_gradient *gradient;      /* NULL where there is none */
-  idm_theta *theta_gradient;   /* of the theta as planned */
-  double *displaced;           /* [dimension]: y moved by a step */
-  double *unit;                /* [dimension]: size of a usual change of y */
-  idm_surface *surface;        /* where plans start, as a function of y; NULL: at the anchor */
-  const parameter *fixed_item; /* a number held at a value, or NULL */
+  idm_gradient *gradient;    /* NULL: none */
+  idm_theta *theta_gradient; /* derivatives by theta at the last plan */
+  double *displaced;         /* [dimension]: y displaced by a step */
+  double *unit;              /* [dimension]: typical change of y */
+  idm_surface *surface; /* weights of the stored solutions at which plans start, as a function of y;
+                           NULL: the anchor */
+  const parameter *fixed_item; /* number held at a value, or NULL */
   double fixed_value;
   long impossible_line; /* of the last score */
   const char *impossible_file;
-  idm_solver solver; /* whose slots say where plans start */
-  double *anchor;    /* [dimension]: an anchor that waits, where unsettled */
+  idm_solver solver; /* its slots and weights define the start of plans */
+  double *anchor;    /* [dimension]: deferred anchor, if anchor_pending */
   bool anchor_pending;
-  const idm_likelihood_table *table; /* stands in; NULL: nothing does */
-  idm_matching *coarse;              /* the same log on a coarser lattice, beyond the table */
-  double coarse_offset;              /* added to it */
-  double prior_at_mode;              /* of the table */
+  const idm_likelihood_table *table; /* replaces planning; NULL: none */
+  idm_matching *coarse;              /* the same log on a coarser lattice, outside the table */
+  double coarse_offset;              /* added to its log-likelihood */
+  double prior_at_mode;              /* log prior at the mode of the table */
   bool exact;
 };
 
-/* Nats below the table's top from which on a coarser lattice says how many: beyond what lattices
- * disagree about. */
+/* Nats below the table's maximum from which on a coarser lattice is accurate enough: lattices
+ * differ by less. */
 static const double negligible_drop = 40;
 
 void idm_matching_destroy(idm_matching *matching)
@@ -189,7 +191,7 @@ void idm_matching_destroy(idm_matching *matching)
   free(matching);
 }
 
-/* A wish to stop ends an evaluation, however large the log is. */
+/* A stop request ends an evaluation, for logs of any size. */
 static bool is_cancelled(void *context)
 {
   const idm_matching *m = context;
@@ -218,7 +220,7 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) idm_parameters_units(parameters, m->unit);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &m->theta_gradient, opt_error);
-  /* Slopes by numbers that are held show how much depends on them: see assess/sensitivity.c. */
+  /* Derivatives by held numbers are needed for sensitivities (assess/sensitivity.c). */
   for (size_t i = 0; status == IDM_OK && i < m->theta_gradient->blocks; i++)
     m->theta_gradient->block[i].role = IDM_DESCRIPTIVE;
   if (status == IDM_OK)
@@ -237,7 +239,7 @@ idm_status idm_matching_create(const idm_problem *problem, const idm_data *data,
   return IDM_OK;
 }
 
-/* Numbers that cannot be planned for lie outside the support; they are no failure. */
+/* Numbers for which planning fails are outside the support; this is not an error. */
 static bool outside_support(idm_status status)
 {
   return status == IDM_NUMERICAL || status == IDM_INPUT;
@@ -279,7 +281,7 @@ static idm_status score(idm_matching *m, const double *y, double *log_likelihood
   return status;
 }
 
-/* Whether the likelihood has steps, and no slope, by the numbers of a block. */
+/* Whether the likelihood is a step function, without a derivative, of the numbers of a block. */
 static bool has_steps(const idm_matching *m, size_t block)
 {
   return idm_workspace_planner(m->workspace)->supports & IDM_SUPPORTS_NO_GRADIENT &&
@@ -304,7 +306,7 @@ static idm_status difference_range(idm_matching *m, const double *y, size_t firs
   return IDM_OK;
 }
 
-/* Central differences, for behaviours without a slope. */
+/* Central differences, for behaviours without a derivative. */
 static idm_status difference_gradient(idm_matching *m, const double *y, double *gradient,
                                       idm_error *opt_error)
 {
@@ -319,7 +321,7 @@ static idm_status difference_gradient(idm_matching *m, const double *y, double *
   return status;
 }
 
-/* The planner's own gradient. */
+/* The planner's own gradient (docs/method/likelihood.md, 7). */
 static idm_status planner_gradient(idm_matching *m, const double *y, double *log_likelihood,
                                    double *gradient, idm_error *opt_error)
 {
@@ -335,8 +337,8 @@ static idm_status planner_gradient(idm_matching *m, const double *y, double *log
   return IDM_OK;
 }
 
-/* From now on plans start from `slots` kept solutions, weighted by a surface or, one alone, as it
- * is. */
+/* Start plans from `slots` stored solutions from now on, weighted by a surface, or from a single
+ * one. */
 static void set_plan_start(idm_matching *m, int slots, idm_surface *opt_surface)
 {
   static const double unit_weight = 1;
@@ -358,7 +360,8 @@ static idm_status anchor(idm_matching *m, const double *y, idm_error *opt_error)
   return status;
 }
 
-/* Without planning, where something stands in; *known tells whether it does. */
+/* Compute the log-likelihood without planning, by the table or the coarser lattice; *found is false
+ * if a plan is needed. */
 static idm_status table_log_likelihood(idm_matching *m, const double *y, double *log_likelihood,
                                        double *opt_gradient, bool *found, idm_error *opt_error)
 {
@@ -372,7 +375,7 @@ static idm_status table_log_likelihood(idm_matching *m, const double *y, double 
   const idm_status status =
       idm_matching_log_likelihood(m->coarse, y, log_likelihood, opt_gradient, opt_error);
   *log_likelihood += m->coarse_offset;
-  /* Neither by the likelihood alone nor with the prior. */
+  /* Negligible both by the likelihood alone and with the prior. */
   const double prior = idm_parameters_log_prior(m->parameters, y, NULL) - m->prior_at_mode;
   *found = *log_likelihood + fmax(prior, 0) < m->table->top - negligible_drop;
   return status;
@@ -400,8 +403,7 @@ idm_status idm_matching_log_likelihood(idm_matching *m, const double *y, double 
 idm_status idm_matching_check(idm_matching *m, idm_error *opt_error)
 {
   idm_score result;
-  /* The problem's own values may be ones that cannot be planned for; then there is nothing to see.
-   */
+  /* Planning may fail at the problem's own values; then nothing is checked. */
   idm_error error = {0};
   const idm_status status =
       idm_cancel_plan(m->parameters->cancel, m->theta, &m->solver, m->workspace, &error);
@@ -456,7 +458,7 @@ idm_status idm_matching_use_surface(idm_matching *m, const double *mode, const d
     set_plan_start(m, (int)points, surface);
     return IDM_OK;
   }
-  /* A design point that cannot be planned for: the mode alone must do. */
+  /* Planning failed at a design point: start from the mode alone. */
   idm_surface_destroy(surface);
   return status == IDM_OK ? idm_matching_fix_start(m, mode, opt_error) : status;
 }

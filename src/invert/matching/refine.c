@@ -1,7 +1,8 @@
-/* How fine a lattice has to be: a population of points around the mode, weighed by the posterior on
- * one lattice after the other (adaptive importance sampling, Cappe et al. 2004).
+/* Choice of the resolution of the lattice (`resolution: auto`): a population of points around the
+ * mode is weighted by the posterior on successive lattices (adaptive importance sampling, Cappe et
+ * al. 2004; docs/method/verdict.md, 4).
  *
- * Contents: the population · weighing · few points · lattices · the choice */
+ * Contents: the population · weights · few points · lattices · the choice */
 #include "idm/refine.h"
 
 #include <math.h>
@@ -18,44 +19,44 @@
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 
-/* A lattice is fine enough where doubling moves no mean by `fine` sds, and fair by `fair`. */
+/* Limits of the shift of a posterior mean, in sds, under doubling: a lattice is fine, or fair. */
 static const double fine_shift = 0.1;
 static const double fair_shift = 0.25;
-/* Weights are even where this share of the points is effective; below the other they say nothing.
- */
+/* Weights are even if this share of the points is effective; below min_share they are not used. */
 static const double even_share = 0.5;
 static const double min_share = 0.15;
-/* Points of the finest lattice that a fit is given by itself; of lattices on which a plan is so
- * dear that fewer and fewer are made. */
+/* Points of the finest lattice that is chosen automatically; and of lattices on which a plan takes
+ * so long that fewer points are evaluated. */
 enum {
   max_points = 100000,
   costly_points = 2000,
   more_costly_points = 10000,
   most_costly_points = 30000
 };
-/* Free numbers beyond which points around a mode no longer find the posterior. */
+/* Largest number of free numbers for which points around a mode cover the posterior. */
 enum { max_dimensions = 12 };
-/* Lattices held side by side, at most: what fits must not depend on the threads. */
+/* Largest number of lattices in memory at once: which resolution fits must not depend on the number
+ * of threads. */
 enum { max_workers = 4 };
-/* Heavy tails keep weights bounded. */
+/* Degrees of freedom of the proposal density: heavy tails keep weights bounded. */
 static const double degrees = 5;
 static const uint64_t refine_stream = (uint64_t)3
-                                      << 32; /* beyond those of chains, starts and prior */
+                                      << 32; /* beyond the streams of chains, starts and prior */
 
 /* --- the population ------------------------------------------------------------------------- */
 
 typedef struct population {
   size_t size;
   size_t dimension;
-  size_t numbers;       /* reported */
+  size_t numbers;       /* reported numbers */
   double *centre;       /* [dimension] */
   double *factor;       /* [dimension][dimension]: Cholesky factor of the covariance */
-  double *next;         /* [dimension][dimension]: one being factored */
+  double *next;         /* [dimension][dimension]: scratch for a new factor */
   double *y;            /* [size][dimension] */
   double *number;       /* [size][numbers] */
   double *log_proposal; /* [size] */
   double *log_density;  /* [size]: log posterior on a lattice */
-  double *log_finer;    /* [size]: on the finer one */
+  double *log_finer;    /* [size]: on the finer lattice */
   idm_random random;
 } population;
 
@@ -90,13 +91,14 @@ static idm_status population_init(const fit_context *f, population *p, idm_error
   return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Points that are to come will lie so many times as far out. */
+/* Scale the spread of later points. */
 static void scale_covariance(population *p, double factor_by)
 {
   for (size_t i = 0; i < p->dimension * p->dimension; i++) p->factor[i] *= factor_by;
 }
 
-/* Points of a multivariate t around the centre, and its log density up to a constant. */
+/* Draw points of a multivariate t distribution around the centre, with their log densities up to a
+ * constant. */
 static void draw_points(const fit_context *f, population *p)
 {
   const size_t d = p->dimension;
@@ -115,9 +117,9 @@ static void draw_points(const fit_context *f, population *p)
   }
 }
 
-/* --- weighing ------------------------------------------------------------------------------- */
+/* --- weights --------------------------------------------------------------------------------- */
 
-/* Normalised weights of the points by a log density, into `weight`; returns the effective share. */
+/* Compute normalised weights of the points by a log density; returns the effective share. */
 static double compute_weights(const population *p, const double *log_density, double *weight)
 {
   for (size_t k = 0; k < p->size; k++) weight[k] = log_density[k] - p->log_proposal[k];
@@ -142,7 +144,8 @@ static double shift_between(const fit_context *f, const population *p, const dou
   return maximum;
 }
 
-/* Mean and Cholesky factor (p->next) of the weighted points. False where they have none. */
+/* Compute mean and Cholesky factor (p->next) of the weighted points; returns false if the
+ * covariance is not positive definite. */
 static bool find_covariance(const population *p, const double *weight, double *mean)
 {
   const size_t d = p->dimension;
@@ -150,7 +153,8 @@ static bool find_covariance(const population *p, const double *weight, double *m
   return idm_cholesky(d, p->next);
 }
 
-/* Centre and spread of the weighted points, where they have some. */
+/* Set centre and spread to those of the weighted points, if their covariance is positive definite.
+ */
 static void refit(population *p, const double *weight)
 {
   const size_t d = p->dimension;
@@ -162,7 +166,7 @@ static void refit(population *p, const double *weight)
 
 /* --- few points ----------------------------------------------------------------------------- */
 
-/* A population of draws from a normal approximation, weighed by what is smooth of a change. */
+/* Draws from a normal approximation, weighted by a smooth function of the change. */
 typedef struct normal_sample {
   population p;
   double *weight[2]; /* [size]: before and after */
@@ -185,7 +189,7 @@ static idm_status normal_sample_init(const population *p, normal_sample *a, idm_
   return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Draw around the mean by p->next, and weigh. */
+/* Draw around the mean with p->next, and compute the weights. */
 static void normal_sample_draw(const fit_context *f, const population *p, const double *mean,
                                size_t terms, const double *coefficient, normal_sample *a)
 {
@@ -202,9 +206,9 @@ static void normal_sample_draw(const fit_context *f, const population *p, const 
   idm_softmax(a->weight[1], a->p.size, a->weight[1]);
 }
 
-/* The same shift from few points: the posterior is taken as normal, and of what the finer lattice
- * changes a quadratic function is kept, so that which points there happen to be hardly matters.
- * The shift is left alone where they do not tell. */
+/* Compute the shift from few points: the posterior is approximated as normal and the change on the
+ * finer lattice as quadratic, so that the result hardly depends on which points were drawn. *shift
+ * is unchanged if the points do not determine the function. */
 static idm_status smoothed_shift(const fit_context *f, const population *p, const double *weight,
                                  double *shift, idm_error *opt_error)
 {
@@ -235,8 +239,8 @@ static idm_status smoothed_shift(const fit_context *f, const population *p, cons
 
 /* --- lattices ------------------------------------------------------------------------------- */
 
-/* All points on one lattice, shared out between matchings that start from the same plan, so that no
- * number depends on who made it. */
+/* Evaluates all points on one lattice in parallel; all matchings start from the same plan, so
+ * results do not depend on the worker. */
 typedef struct evaluation {
   const fit_context *f;
   const population *p;
@@ -277,7 +281,7 @@ static idm_status evaluate(const fit_context *f, const population *p, double *lo
   return status;
 }
 
-/* Move the points to where the posterior on this lattice is, until its weights are even. */
+/* Refit the points to the posterior on this lattice until their weights are even. */
 static idm_status adapt_population(const fit_context *f, population *p, double *weight,
                                    double *ret_share, idm_error *opt_error)
 {
@@ -298,11 +302,11 @@ static idm_status adapt_population(const fit_context *f, population *p, double *
 typedef struct lattice_choice {
   const idm_data *data;
   const idm_fit_settings *settings;
-  idm_problem problem; /* at the resolution looked at */
+  idm_problem problem; /* at the current resolution */
   fit_context f;
   population p;
-  double *weight[2]; /* [size]: on the lattice and on the finer one */
-  bool costly;       /* plans on the first lattice are */
+  double *weight[2]; /* [size]: on the current and on the finer lattice */
+  bool costly;       /* plans on the first lattice take long */
   idm_refinement *found;
   idm_cancel cancel;
 } lattice_choice;
@@ -315,7 +319,7 @@ static idm_status open_fit(lattice_choice *c, idm_error *opt_error)
                              opt_error);
 }
 
-/* Points around the mode on the lattice looked at. */
+/* Create points around the mode on the current lattice. */
 static idm_status init_population(lattice_choice *c, idm_error *opt_error)
 {
   const fit_context *f = &c->f;
@@ -335,7 +339,8 @@ static idm_status init_population(lattice_choice *c, idm_error *opt_error)
       memset(c->p.factor, 0, d * d * sizeof *c->p.factor);
       for (size_t i = 0; i < d; i++) c->p.factor[i * (d + 1)] = 1;
     }
-    /* The curvature at a mode between kinks of a coarse lattice is that of one piece. */
+    /* The curvature at a mode between kinks of a coarse lattice is that of one linear piece: use a
+     * wider spread. */
     if (c->costly) scale_covariance(&c->p, 3);
     draw_points(f, &c->p);
     status = evaluate(f, &c->p, c->p.log_density, opt_error);
@@ -344,8 +349,8 @@ static idm_status init_population(lattice_choice *c, idm_error *opt_error)
   return status;
 }
 
-/* Whether a fit may be given a lattice by itself: its points count by what each costs, beside one
- * of few actions, results and models. */
+/* Whether a lattice is small enough to be chosen automatically: points count by their cost relative
+ * to that of a problem with few actions, observations and models. */
 static bool is_affordable(const lattice_choice *c, int resolution)
 {
   static const double reference_size = 72;
@@ -355,8 +360,8 @@ static bool is_affordable(const lattice_choice *c, int resolution)
   return (double)idm_lattice_count(s->states.count, resolution) * fmax(breadth, 1) <= max_points;
 }
 
-/* Whether shifts that shrink as they did, or by 4 a doubling where there is one only, come down to
- * a fair one on a lattice that a fit can be given. */
+/* Whether the shifts, extrapolated at their observed rate (by 4 per doubling if there is only one),
+ * become fair on an affordable lattice. */
 static bool may_become_fair(const lattice_choice *c, int next)
 {
   const idm_refinement *r = c->found;
@@ -372,7 +377,7 @@ static bool may_become_fair(const lattice_choice *c, int next)
   return false;
 }
 
-/* Go over to another lattice, with fewer points where plans are very dear there. */
+/* Switch to another lattice, with fewer points if plans take very long there. */
 static idm_status switch_lattice(lattice_choice *c, int resolution, double *log_density,
                                  idm_error *opt_error)
 {
@@ -387,8 +392,8 @@ static idm_status switch_lattice(lattice_choice *c, int resolution, double *log_
   return evaluate(&c->f, p, log_density, opt_error);
 }
 
-/* Compare the lattice looked at with a finer one, on which the comparison leaves the choice.
- * *ret_continue: go on with that one. */
+/* Compare the current lattice with a finer one, which becomes the current one. *ret_continue:
+ * compare further. */
 static idm_status compare_finer(lattice_choice *c, bool *ret_continue, idm_error *opt_error)
 {
   idm_refinement *r = c->found;
@@ -415,7 +420,7 @@ static idm_status compare_finer(lattice_choice *c, bool *ret_continue, idm_error
   return IDM_OK;
 }
 
-/* The first lattice that is fine enough, else the first that is fair, else the first. */
+/* Choose the first fine lattice, else the first fair one, else the first. */
 static void choose_resolution(idm_refinement *r)
 {
   const double limit[] = {fine_shift, fair_shift};
@@ -428,8 +433,9 @@ static void choose_resolution(idm_refinement *r)
       }
 }
 
-/* The points on the first lattice. Where plans are dear there they come from the posterior on one a
- * third as fine, and only what lattices disagree about is left to be found. */
+/* Create the points on the first lattice. If plans take long there, the points are drawn from the
+ * posterior on one a third as fine, so that only the difference between lattices remains to be
+ * estimated. */
 static idm_status init_from_coarse(lattice_choice *c, idm_error *opt_error)
 {
   const int first = c->found->resolution;
@@ -492,12 +498,13 @@ void idm_refinement_note(const idm_refinement *r, idm_notes *notes)
 {
   if (!r || !notes) return;
   char text[2000];
-  int length = idm_print(text, sizeof text, "the lattice was chosen by its weight (auto):");
+  int length =
+      idm_print(text, sizeof text, "the lattice was chosen by comparing resolutions (auto):");
   for (size_t i = 0; i < r->steps && i < IDM_REFINEMENTS; i++)
     length += idm_print(text + length, sizeof text - (size_t)length,
                         "%s doubling %d moves a posterior mean by %.2g posterior sd", i ? "," : "",
                         r->step[i].resolution, r->step[i].shift);
-  idm_print(text + length, sizeof text - (size_t)length, "; taken: %d%s", r->resolution,
-            r->converged ? "" : ", and no lattice within reach is fine enough for 0.1");
+  idm_print(text + length, sizeof text - (size_t)length, "; chosen: %d%s", r->resolution,
+            r->converged ? "" : ", and no affordable lattice is fine enough for 0.1");
   idm_notes_add(notes, "%s", text);
 }

@@ -1,5 +1,5 @@
-/* Where a chain starts: a mode climbed to from its own draws of the prior, and the normal
- * approximation there. */
+/* Starting point of a chain: a mode found from its own draws of the prior, and the normal
+ * approximation there (docs/method/inference.md, 3). */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,10 +13,10 @@
 #include "invert/matching/fit.h"
 #include "setting/freedom.h"
 
-/* Starting points looked at, a chain, of which the best is climbed from: enough to leave a flat
- * tail behind, few enough that chains still disagree where the posterior has several modes. */
+/* Starting points evaluated per chain; the search begins at the best: enough to leave a flat tail,
+ * few enough that chains start at different modes if the posterior has several. */
 enum { start_points = 8, max_steps = 100 };
-/* Streams beyond those of the chains. */
+/* First random stream, beyond those of the chains. */
 static const uint64_t start_stream = (uint64_t)1 << 32;
 
 bool idm_start_is_dense(size_t dimension)
@@ -51,8 +51,8 @@ idm_status idm_start_create(size_t dimension, chain_start **ret_start, idm_error
   return IDM_OK;
 }
 
-/* Starting point k of a chain: the problem's own values first, then draws of the prior, or where it
- * has none the own values moved by a usual step. */
+/* Starting point k of a chain: first the problem's own values, then draws of the prior or, if it is
+ * improper, own values displaced by typical changes. */
 static void propose(const fit_context *f, size_t chain, int k, idm_random *random, double *y)
 {
   const idm_parameters *p = f->parameters;
@@ -65,8 +65,8 @@ static void propose(const fit_context *f, size_t chain, int k, idm_random *rando
     y[i] += f->unit[i] * idm_random_normal(random);
 }
 
-/* A target in coordinates of its own: x is unit times them. In those a unit is a step of a usual
- * size, whatever the utilities are counted in. */
+/* A target in scaled coordinates: x is unit times them, so that steps of 1 have a typical size in
+ * any unit of the utilities. */
 typedef struct scaled {
   const idm_target *target;
   const double *unit; /* [dimension] */
@@ -84,7 +84,7 @@ static idm_status evaluate_scaled(void *context, const double *v, double *log_de
   return status;
 }
 
-/* Climb from x in usual units. */
+/* Maximise from x in scaled coordinates. */
 static idm_status maximise(const fit_context *f, const idm_target *target, double tolerance,
                            int steps, double *x, double *log_density, idm_error *opt_error)
 {
@@ -99,7 +99,7 @@ static idm_status maximise(const fit_context *f, const idm_target *target, doubl
   return status;
 }
 
-/* No point was possible. */
+/* Report that no starting point was possible. */
 static idm_status fail_to_start(const fit_context *f, size_t chain, idm_error *opt_error)
 {
   const char *file;
@@ -114,7 +114,7 @@ static idm_status fail_to_start(const fit_context *f, size_t chain, idm_error *o
                   where);
 }
 
-/* The best of a few points into the mode. */
+/* Store the best of a few starting points as the mode. */
 static idm_status best_start_point(const fit_context *f, size_t chain, idm_random *random,
                                    chain_start *s, idm_error *opt_error)
 {
@@ -135,7 +135,7 @@ static idm_status best_start_point(const fit_context *f, size_t chain, idm_rando
   return isfinite(s->log_density) ? IDM_OK : fail_to_start(f, chain, opt_error);
 }
 
-/* Where the mode is flat: the spread of the prior. */
+/* Covariance at a flat mode: from the scales of the prior. */
 static void guess_covariance(const fit_context *f, chain_start *s)
 {
   const size_t d = f->parameters->dimension;
@@ -143,21 +143,21 @@ static void guess_covariance(const fit_context *f, chain_start *s)
   for (size_t i = 0; i < d; i++) s->covariance[i * (d + 1)] = f->unit[i] * f->unit[i];
 }
 
-/* Points were possible, and none had a derivative. */
+/* Report that no starting point had a derivative. */
 static idm_status fail_no_gradient(const fit_context *f, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "the log posterior has no slope where the search for its mode starts: the "
+                  "the log posterior has no gradient where the search for its mode starts: the "
                   "utilities (they span %.3g) or the priors are too large",
                   idm_theta_utility_range(f->problem->theta));
 }
 
-/* From its mode up to the top. */
+/* Maximise from s->mode, and anchor plans at the result. */
 static idm_status maximise_anchored(const fit_context *f, size_t chain, chain_start *s,
                                     idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[chain]);
-  /* On the way up each plan starts from the last one: the way is the same every time. */
+  /* During the search each plan starts from the last one; the sequence is deterministic. */
   idm_matching_warm_start(f->matching[chain]);
   const idm_status status =
       maximise(f, &target, 1e-6, max_steps, s->mode, &s->log_density, opt_error);
@@ -176,7 +176,8 @@ idm_status idm_start_maximise(const fit_context *f, size_t chain, chain_start *s
   return status;
 }
 
-/* A point two deviations' worth of noise away from the mode; nearer where that is impossible. */
+/* Draw a point around the mode with twice the spread of the posterior; closer if the density there
+ * is too low. */
 static idm_status disperse(const fit_context *f, size_t chain, idm_random *random, chain_start *s,
                            idm_error *opt_error)
 {
@@ -218,8 +219,8 @@ idm_status idm_start_prepare(const fit_context *f, size_t chain, chain_start *s,
   return disperse(f, chain, &random, s, opt_error);
 }
 
-/* A point of a wide prior may lie where the policy has no derivative, though its density is finite:
- * the next points of the stream take its place. */
+/* At a point of a wide prior the policy may have no derivative although its density is finite: the
+ * next points of the stream replace it. */
 idm_status idm_start_find(const fit_context *f, size_t chain, chain_start *s, idm_error *opt_error)
 {
   enum { tries = 8 };
@@ -234,13 +235,13 @@ idm_status idm_start_find(const fit_context *f, size_t chain, chain_start *s, id
   return status;
 }
 
-/* --- the highest of all --------------------------------------------------------------------- */
+/* --- the highest mode ------------------------------------------------------------------------ */
 
-/* Numbers that are few enough to be looked at one by one. */
+/* Largest number of steps of the final search, and of numbers that are scanned one by one. */
 enum { max_final_steps = 1000, max_scanned = 16 };
 
-/* The problem's own values, whatever other points are worth: where most multipliers are as they
- * should be, the way up is short. */
+/* Start at the problem's own values, whatever their density: if most multipliers are near their
+ * estimates, the search is short. */
 static idm_status start_at_own_values(const fit_context *f, chain_start *s, idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[0]);
@@ -249,29 +250,29 @@ static idm_status start_at_own_values(const fit_context *f, chain_start *s, idm_
   return target.evaluate(target.context, s->mode, &s->log_density, NULL, opt_error);
 }
 
-/* Whether a point is the problem's own values, from which a search climbs in any case. */
+/* Whether a point is the problem's own values, from which a search starts in any case. */
 static bool is_own_values(const fit_context *f, chain_start *s)
 {
   idm_parameters_get(f->parameters, f->problem->theta, s->x);
   return memcmp(s->mode, s->x, f->parameters->dimension * sizeof *s->x) == 0;
 }
 
-/* Climb from s->mode; what is higher than the best so far takes its place. */
+/* Maximise from s->mode, and keep the result if it is higher than the best so far. */
 static idm_status maximise_and_compare(const fit_context *f, chain_start *s, chain_start *best,
                                        idm_error *opt_error)
 {
   if (!isfinite(s->log_density)) return IDM_OK;
   const idm_status status = maximise_anchored(f, 0, s, opt_error);
-  if (status == IDM_NUMERICAL) return IDM_OK; /* nowhere to climb from there */
+  if (status == IDM_NUMERICAL) return IDM_OK; /* no derivative at this point */
   if (status != IDM_OK || !(s->log_density > best->log_density)) return status;
   best->log_density = s->log_density;
   memcpy(best->mode, s->mode, f->parameters->dimension * sizeof *s->mode);
   return IDM_OK;
 }
 
-/* Scan number i around a centre, in steps that double on either side, with the others as at the
- * best mode, and climb from every place that is higher than those beside it, but where the best
- * mode lies: a mode may be narrow where draws of the prior are wide. */
+/* Scan number i around a centre, in doubling steps on either side, with the others as at the best
+ * mode, and search from every local maximum of the scan except the best mode itself: a mode may be
+ * narrow relative to draws of the prior. */
 static idm_status scan(const fit_context *f, size_t i, double centre, chain_start *s,
                        chain_start *best, idm_error *opt_error)
 {
@@ -303,7 +304,7 @@ static idm_status scan(const fit_context *f, size_t i, double centre, chain_star
   return status;
 }
 
-/* Scan every number around the problem's own value, and around the prior's mean. */
+/* Scan every number around the problem's own value and around the prior's mean. */
 static idm_status scan_all(const fit_context *f, chain_start *s, chain_start *best,
                            idm_error *opt_error)
 {
@@ -322,8 +323,8 @@ static idm_status scan_all(const fit_context *f, chain_start *s, chain_start *be
   return status;
 }
 
-/* From the best mode to higher ones, as long as scans find them, in steps that are short enough for
- * the narrow ones. */
+/* Repeat scans from the best mode while they find higher ones, with steps short enough for narrow
+ * modes. */
 static idm_status scan_repeatedly(const fit_context *f, chain_start *s, chain_start *best,
                                   idm_error *opt_error)
 {
@@ -346,8 +347,8 @@ static idm_status scan_repeatedly(const fit_context *f, chain_start *s, chain_st
   return status;
 }
 
-/* The highest mode of a climb from there, and of as many others as there are chains, and of what
- * lies beside. */
+/* Find the highest mode by searches from as many starts as there are chains, from the problem's own
+ * values, and from scans. */
 static idm_status search_modes(const fit_context *f, chain_start *best, idm_error *opt_error)
 {
   chain_start *s = NULL;
@@ -368,8 +369,8 @@ static idm_status search_modes(const fit_context *f, chain_start *best, idm_erro
   return status;
 }
 
-/* To the very top: by gradients, then by steps of the numbers, which see over kinks (beliefs that
- * pass from one cell of the lattice to the next), and again where those gained something. */
+/* Refine the mode by gradients, then by a pattern search over the numbers, which passes kinks
+ * (beliefs that change their cell of the lattice); repeat while the latter gains. */
 static idm_status polish(const fit_context *f, chain_start *best, idm_error *opt_error)
 {
   enum { rounds = 4, trials = 40 };
@@ -388,7 +389,8 @@ static idm_status polish(const fit_context *f, chain_start *best, idm_error *opt
   return status;
 }
 
-/* A target in coordinates in which a part of the data has a round peak: x = origin + factor v. */
+/* A target in coordinates in which the posterior of a subset of the data is isotropic: x = origin +
+ * factor v. */
 typedef struct whitened {
   const idm_target *target;
   const double *origin; /* [dimension] */
@@ -415,15 +417,15 @@ static idm_status evaluate_whitened(void *context, const double *v, double *log_
   for (size_t j = 0; opt_gradient && j < d; j++) {
     double sum = 0;
     for (size_t i = j; i < d; i++) sum += w->factor[i * d + j] * opt_gradient[i];
-    opt_gradient[j] = sum; /* the entries that follow need only those behind it */
+    opt_gradient[j] = sum; /* later entries use only gradient entries behind this one */
   }
   return status;
 }
 
-/* Newton's steps with the curvature that the part has: each leaves a share of the way that is about
- * the part's own error, so that a handful of gradients does, and what there is left to gain, half
- * the square of the slope where the peak is round, ends them. *ret_done is false where the peak is
- * not as the part told; v is then the highest point so far. */
+/* Newton steps with the Hessian of a subset of the data: each reduces the distance by a factor of
+ * about the relative error of that Hessian, so a few gradients suffice. The search ends when the
+ * expected gain, half the squared gradient in these coordinates, is negligible. *ret_done is false
+ * if the Hessian does not fit; v is then the highest point so far. */
 static idm_status newton_whitened(const idm_target *own, double *v, double *trial, double *gradient,
                                   double *log_density, bool *ret_done, idm_error *opt_error)
 {
@@ -451,7 +453,7 @@ static idm_status newton_whitened(const idm_target *own, double *v, double *tria
 
 idm_status idm_start_maximise_near(const idm_target *target, chain_start *s, idm_error *opt_error)
 {
-  static const double min_gain = 1e-4; /* nothing beside an error of its own */
+  static const double min_gain = 1e-4; /* negligible relative to the error of the evaluation */
   const size_t d = target->dimension;
   double *origin = idm_new(d * (d + 5), sizeof *origin);
   if (!origin) return idm_fail_memory(opt_error);
@@ -473,11 +475,12 @@ idm_status idm_start_maximise_near(const idm_target *target, chain_start *s, idm
   return status;
 }
 
-/* Histories that are many enough to tell modes apart, and few enough to be climbed over often. */
+/* Number of histories of a subset: enough to distinguish modes, few enough for repeated searches. A
+ * subset is used if the log has min_size_ratio times as many. */
 enum { subset_histories = 5000, min_size_ratio = 4 };
 
-/* So many trajectories, spread evenly over the log: the first may be of one year, or of one place.
- */
+/* Select `count` trajectories, spread evenly over the log: the first may be of one year, or of one
+ * place. */
 static idm_status select_evenly(const idm_data *data, size_t count, idm_data **ret_subset,
                                 idm_error *opt_error)
 {
@@ -515,10 +518,10 @@ idm_status idm_start_open_subset(const fit_context *f, fit_context *subset_fit,
   return IDM_OK;
 }
 
-/* The same over some trajectories of a log that has many more histories than that: where a few
- * thousand trajectories have their modes, all of them have theirs nearby, and one climb over the
- * whole log ends there. With it comes the covariance around the mode, as all of them would have it.
- * Nothing where a part cannot be explained, or has no peak: then all are looked at. */
+/* Search the modes of a subset of the trajectories of a log with many more histories: the modes of
+ * all are near those of a few thousand, and one search over the whole log refines the highest. The
+ * covariance around the mode is scaled to the whole log. *found is false if the subset is
+ * impossible or has no peak; then the whole log is searched. */
 static idm_status search_subset(const fit_context *f, chain_start *best, bool *found,
                                 idm_error *opt_error)
 {
@@ -542,7 +545,7 @@ static idm_status search_subset(const fit_context *f, chain_start *best, bool *f
   return status == IDM_NUMERICAL ? IDM_OK : status;
 }
 
-/* What the mode is worth, planned for as everything after the search is. */
+/* Compute the log density of the mode with plans started as after the search. */
 static idm_status evaluate_at_mode(const fit_context *f, chain_start *best, idm_error *opt_error)
 {
   const idm_target target = idm_matching_target(f->matching[0]);
@@ -551,9 +554,9 @@ static idm_status evaluate_at_mode(const fit_context *f, chain_start *best, idm_
   return target.evaluate(target.context, best->mode, &best->log_density, NULL, opt_error);
 }
 
-/* Where the best action alone is taken the likelihood has steps, and a climb ends on the very edge
- * of one: which side the plan is on is then a matter of rounding. Where the mode is worth less than
- * it was on the way, go back from the edge by steps that can be told from it. */
+/* If only the best action is taken, the likelihood is a step function, and a search ends at the
+ * edge of a step, where rounding decides on the side. If the density at the mode is less than
+ * during the search, move away from the edge by distinguishable steps. */
 static idm_status step_off_edge(const fit_context *f, chain_start *best, idm_error *opt_error)
 {
   enum { trials = 40 };

@@ -1,6 +1,6 @@
-/* Making a table that stands in for planning: see the header.
+/* Construction of a table of the log-likelihood on a grid around the mode, which replaces planning.
  *
- * Contents: whether it pays · the mode · the box · filling · what it is off by · making */
+ * Contents: whether it pays · the mode · the box · filling · the error · construction */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -14,19 +14,19 @@
 #include "invert/fork.h"
 #include "invert/matching/halt.h"
 
-/* A plan on more points than this is dear. */
+/* Lattices with more points than this make planning slow. */
 enum { costly_points = 2000 };
-/* Points an axis at first, by dimension, and how often they are doubled at most. */
+/* Initial number of points per axis, by dimension, and largest number of doublings. */
 static const size_t first_axis[IDM_GRID_DIMENSIONS + 1] = {0, 41, 25, 13};
 static const int max_doublings[IDM_GRID_DIMENSIONS + 1] = {0, 2, 1, 0};
-/* Points of the posterior at which a table is held against planning, and what it may be off by
- * there, in nats: as an sd, which bounds how many sds a posterior mean is moved by (Cauchy and
- * Schwarz). */
+/* Points of the posterior at which a table is compared with planning, and its largest error there,
+ * in nats, as an sd, which bounds the shift of a posterior mean in sds (Cauchy-Schwarz). */
 enum { test_points = 32 };
 static const double max_error = 0.05;
-static const uint64_t table_stream = (uint64_t)6 << 32; /* beyond those of whoever looks later */
-/* The log density at which a table ends, below its top, by dimension: chains propose beyond what
- * they reach, and along one line that costs little. */
+static const uint64_t table_stream = (uint64_t)6
+                                     << 32; /* beyond the streams of the importance check */
+/* Fall of the log density at the ends of a table, by dimension: chains propose beyond the
+ * posterior, and in one dimension a longer table costs little. */
 static const double depths[IDM_GRID_DIMENSIONS + 1] = {0, 40, 20, 20};
 
 /* --- whether it pays ------------------------------------------------------------------------ */
@@ -39,7 +39,8 @@ static size_t points_of(size_t dimension, int doublings)
   return points;
 }
 
-/* Chains plan at least once a draw, warm-up included. */
+/* Whether the table needs fewer plans than the chains, which plan at least once per draw, warm-up
+ * included. */
 static bool saves_plans(const fit_context *f)
 {
   const size_t d = f->parameters->dimension;
@@ -58,22 +59,22 @@ typedef struct table_build {
   const fit_context *f;
   idm_likelihood_table *table;
   chain_start *mode_start;
-  size_t workers;        /* matchings that plan side by side */
-  pthread_mutex_t mutex; /* of the next */
+  size_t workers;        /* number of matchings that plan in parallel */
+  pthread_mutex_t mutex; /* of the two next fields */
   size_t idle_count;
   idm_matching **idle; /* [workers] */
   size_t cells;
   size_t longest;
-  const idm_grid *before; /* half as fine; NULL: none */
-  size_t axis;            /* of the one being made */
+  const idm_grid *before; /* grid with half the resolution; NULL: none */
+  size_t axis;            /* points per axis of the grid under construction */
   double *density;        /* [point]: log posterior */
-  double *test_point;     /* [look][dimension]: u */
-  double *test_error;     /* [look] */
-  idm_status *status;     /* [look] */
-  idm_error *error;       /* [look] */
+  double *test_point;     /* [test point][dimension]: u */
+  double *test_error;     /* [test point] */
+  idm_status *status;     /* [test point] */
+  idm_error *error;       /* [test point] */
 } table_build;
 
-/* The highest of two modes on a coarser lattice, then the one above it on the fit's own. */
+/* Find the higher of two modes on a coarser lattice, then refine it on the fit's own. */
 static idm_status find_mode(table_build *k, idm_error *opt_error)
 {
   const fit_context *f = k->f;
@@ -105,16 +106,16 @@ static void prepare_worker(void *context, size_t worker)
 {
   table_build *k = context;
   idm_error ignored;
-  /* What cannot be planned for there shows as soon as it is asked for again. */
+  /* A failure of planning at the mode recurs at its next evaluation. */
   (void)idm_matching_use_surface(k->idle[worker], k->mode_start->mode, k->mode_start->covariance,
                                  &ignored);
 }
 
 /* --- the box -------------------------------------------------------------------------------- */
 
-/* How far coordinate i of u goes one way: to where the log density has fallen by about the depth.
- * The covariance of a coarser lattice may be off by much, where its mode lies at a kink. *ret_end
- * is NAN where there is no end. */
+/* Find the extent of the box along coordinate i of u in one direction: where the log density has
+ * fallen by about the depth. The covariance of a coarser lattice can be inaccurate if its mode is
+ * at a kink. *ret_end is NAN if no end was found. */
 static idm_status find_extent(const table_build *k, size_t i, double direction, double *ret_end,
                               idm_error *opt_error)
 {
@@ -137,7 +138,7 @@ static idm_status find_extent(const table_build *k, size_t i, double direction, 
   return IDM_OK;
 }
 
-/* Coordinates in which the posterior is about round, and how far it goes in them. */
+/* Set coordinates in which the posterior is about isotropic, and the extent of the box in them. */
 static idm_status set_extents(table_build *k, bool *ret_bounded, idm_error *opt_error)
 {
   idm_likelihood_table *t = k->table;
@@ -171,7 +172,7 @@ static void release_matching(table_build *k, idm_matching *matching)
   pthread_mutex_unlock(&k->mutex);
 }
 
-/* Which point of the grid being made u is, and whether the one before has it too. */
+/* Index of u in the grid under construction, and whether the coarser grid contains it too. */
 static size_t index_of(const table_build *k, const double *u, bool *in_coarser_grid)
 {
   size_t index = 0;
@@ -219,7 +220,7 @@ static bool is_cancelled(void *context)
   return idm_cancel_check(k->f->parameters->cancel, NULL) != IDM_OK;
 }
 
-/* A grid of so many points an axis in place of the table's, which stays as the one before. */
+/* Create a grid with `axis` points per axis; the table's grid remains as the coarser one. */
 static idm_status fill_grid(table_build *k, size_t axis, idm_grid **ret_grid, idm_error *opt_error)
 {
   idm_likelihood_table *t = k->table;
@@ -251,9 +252,9 @@ static idm_status fill_grid(table_build *k, size_t axis, idm_grid **ret_grid, id
   return status;
 }
 
-/* --- what it is off by ---------------------------------------------------------------------- */
+/* --- the error ------------------------------------------------------------------------------- */
 
-/* Places drawn from the posterior as the points of the table tell it, each anywhere about its
+/* Draw test points from the posterior given by the grid, each uniformly within the cell of its grid
  * point. */
 static idm_status draw_test_points(const table_build *k, idm_error *opt_error)
 {
@@ -287,7 +288,7 @@ static void evaluate_test_point(void *context, size_t j)
   k->test_error[j] = exact - idm_table_at(k->table, y, NULL);
 }
 
-/* The sd over the looks of what the table is off by. */
+/* Compute the sd over the test points of the error of the table. */
 static idm_status measure_error(table_build *k, idm_error *opt_error)
 {
   idm_status status = draw_test_points(k, opt_error);
@@ -307,17 +308,16 @@ static idm_status measure_error(table_build *k, idm_error *opt_error)
 
 void idm_table_remark(const idm_likelihood_table *table, idm_notes *notes)
 {
-  idm_notes_add(
-      notes,
-      "the log-likelihood was planned for at %zu points around the mode, and interpolated "
-      "between them: at %d more it is off by %.2g (sd), and no posterior mean by more "
-      "posterior sds than that",
-      table->points, test_points, table->error);
+  idm_notes_add(notes,
+                "the log-likelihood was computed by planning at %zu points around the mode, and "
+                "interpolated between them: at %d more its error has an sd of %.2g, and no "
+                "posterior mean is off by more posterior sds than that",
+                table->points, test_points, table->error);
 }
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- construction ---------------------------------------------------------------------------- */
 
-/* Finer and finer, until it is good. *ret_usable is false where it never is. */
+/* Refine the grid until its error is acceptable. *ret_usable is false if it never is. */
 static idm_status refine(table_build *k, bool *ret_usable, idm_error *opt_error)
 {
   idm_likelihood_table *t = k->table;
@@ -393,6 +393,6 @@ idm_status idm_tabulate(const fit_context *f, idm_likelihood_table **ret_table,
     return IDM_OK;
   }
   idm_table_destroy(k.table);
-  /* No mode to climb to: chains will say so, or manage. */
+  /* If no mode was found, chains start without a table, and report a failure themselves. */
   return status == IDM_NUMERICAL ? IDM_OK : status;
 }

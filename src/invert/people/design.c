@@ -1,4 +1,5 @@
-/* Designs: who is who, cells, effects, regressors and their priors.
+/* Builds the design of a population: people, cells, effects, regressors and their priors
+ * (docs/method/people.md, 2).
  *
  * Contents: rank · design */
 #include <math.h>
@@ -15,10 +16,9 @@
 
 /* === rank ===================================================================================== */
 
-/* Whether the coefficients of a design can be told apart. */
+/* Identifiability of the coefficients of a design. */
 
-/* Columns of all effects of a coordinate over cells, one after the other, made orthogonal in turn
- * (Gram and Schmidt). */
+/* Columns of all effects of a coordinate over cells, orthogonalised in turn (Gram-Schmidt). */
 typedef struct basis {
   size_t cells;
   size_t columns;
@@ -27,7 +27,7 @@ typedef struct basis {
   const char **name; /* [column] */
 } basis;
 
-/* Names of the columns before `at` that it is a combination of. */
+/* List the names of the columns before `at` that column `at` is a linear combination of. */
 static void name_dependencies(const basis *b, size_t at, double *weight, char *list, size_t size)
 {
   size_t used = 0;
@@ -42,7 +42,8 @@ static void name_dependencies(const basis *b, size_t at, double *weight, char *l
       used += (size_t)snprintf(list + used, size - used, "%s%.40s", used ? ", " : "", b->name[i]);
 }
 
-/* False where the column is a combination of those before it. */
+/* Orthogonalise a column against those before it. Returns false if it is a linear combination of
+ * them. */
 static bool orthogonalise(basis *b, size_t at)
 {
   double *column = b->q + at * b->cells;
@@ -87,12 +88,12 @@ static idm_status check_basis(basis *b, const char *formula, double *weight, idm
     name_dependencies(b, at, weight, list, sizeof list);
     if (!list[0])
       return idm_fail(opt_error, IDM_INPUT,
-                      "the formula '%.200s': nobody has '%.60s', so that nothing is known of its "
-                      "coefficient; leave that interaction out",
+                      "the formula '%.200s': no person has '%.60s', so that its coefficient is "
+                      "not identified; leave that interaction out",
                       formula, name);
     return idm_fail(opt_error, IDM_INPUT,
-                    "the formula '%.200s': the regressor '%.60s' is a combination of %s, and "
-                    "their coefficients cannot be told apart; leave one of them out",
+                    "the formula '%.200s': the regressor '%.60s' is a linear combination of %s, "
+                    "and their coefficients are not identified; leave one of them out",
                     formula, name, list);
   }
   return IDM_OK;
@@ -124,18 +125,18 @@ idm_status idm_design_check_rank(const idm_design *d, size_t coordinate, const c
 
 static const char intercept[] = "Intercept";
 
-/* A regressor: a product of columns of covariates, divided into what varies within people and what
- * does not. */
+/* Regressor: a product of columns of covariates, split into a factor that varies within people and
+ * one that does not. */
 typedef struct product {
-  char *name;           /* of all of it */
-  char *within;         /* of what varies within people; empty: nothing does */
-  double *within_value; /* [trajectory]: the product of what does */
-  double *between;      /* [trajectory]: and of what does not */
-  double within_sd;     /* products of the sds of its numbers */
+  char *name;           /* of the whole product */
+  char *within;         /* name of the factor that varies within people; empty: there is none */
+  double *within_value; /* [trajectory]: factor that varies within people */
+  double *between;      /* [trajectory]: factor that does not */
+  double within_sd;     /* products of the sds of the numeric columns */
   double between_sd;
 } product;
 
-/* A formula with its columns. */
+/* Formula with its columns. */
 typedef struct model {
   idm_formula *formula;
   idm_covariate covariate[IDM_MAX_FACTORS];
@@ -177,7 +178,7 @@ static const idm_block *block_of(const design_builder *p, const parameter *item)
   return &p->problem->theta->block[item->block];
 }
 
-/* Every block before '~' is free. */
+/* Check that every block before '~' is free. */
 static idm_status check_blocks(const design_builder *p, const idm_formula *f)
 {
   const idm_theta *theta = p->problem->theta;
@@ -206,7 +207,7 @@ static idm_status check_blocks(const design_builder *p, const idm_formula *f)
   return IDM_OK;
 }
 
-/* A block is described by one formula. */
+/* Check that no block appears in two formulas. */
 static idm_status check_unique_blocks(const design_builder *p)
 {
   for (size_t i = 0; i < p->models; i++)
@@ -217,7 +218,7 @@ static idm_status check_unique_blocks(const design_builder *p)
         for (size_t l = 0; l < b->count; l++)
           if (strcmp(a->name[k], b->name[l]) == 0)
             return idm_fail(p->opt_error, IDM_USAGE,
-                            "the block '%.60s' stands in two formulas, '%.200s' and '%.200s'; "
+                            "the block '%.60s' is in two formulas, '%.200s' and '%.200s'; "
                             "expected all its terms in one",
                             a->name[k], p->model[j].formula->text, p->model[i].formula->text);
     }
@@ -231,8 +232,9 @@ static bool has_term(const idm_formula *f, uint32_t term)
   return found;
 }
 
-/* Treatment coding says what it seems to only where the lower terms are there too: a category's
- * part of a term needs the term without it, and what varies within people needs its own effect. */
+/* Check marginality. Coefficients under treatment coding have their usual meaning only if
+ * lower-order terms are included: a term with a category needs the term without it, and a term with
+ * a column that varies within people needs that column's own effect. */
 static idm_status check_margins(const design_builder *p, const model *m)
 {
   const idm_formula *f = m->formula;
@@ -244,14 +246,14 @@ static idm_status check_margins(const design_builder *p, const model *m)
       if (m->covariate[i].within) within_value |= bit;
       if (!m->covariate[i].category || has_term(f, f->term[t] & ~bit)) continue;
       return idm_fail(p->opt_error, IDM_USAGE,
-                      "the formula '%.200s': an interaction with '%.60s' stands without the terms "
-                      "it is made of; write a * b, which is a + b + a:b",
+                      "the formula '%.200s': an interaction with '%.60s' needs its lower-order "
+                      "terms; write a * b, which is a + b + a:b",
                       f->text, f->factor[i].column);
     }
     if (!has_term(f, within_value))
       return idm_fail(p->opt_error, IDM_USAGE,
-                      "the formula '%.200s': an interaction with what varies within people stands "
-                      "without its own term; write a * b, which is a + b + a:b",
+                      "the formula '%.200s': an interaction with a column that varies within "
+                      "people needs that column's own term; write a * b, which is a + b + a:b",
                       f->text);
   }
   return IDM_OK;
@@ -303,7 +305,7 @@ static product *add_product(const design_builder *p, model *m)
   return one;
 }
 
-/* Every combination of the columns of a term's factors. */
+/* Add all products of columns of a term's factors. */
 static idm_status add_products(const design_builder *p, model *m, uint32_t term)
 {
   enum { max_columns = 10000 };
@@ -329,8 +331,8 @@ static idm_status add_products(const design_builder *p, model *m, uint32_t term)
   return IDM_OK;
 }
 
-/* Coefficients go by their names in every output: a column called Intercept, or one called a:b
- * beside a * b, would take another's place there. */
+/* Check that coefficient names are unique, because outputs identify coefficients by name: a column
+ * named Intercept, or one named a:b together with a * b, would collide. */
 static idm_status check_names(const design_builder *p, const model *m)
 {
   for (size_t i = 0; i < m->products; i++) {
@@ -361,7 +363,7 @@ static idm_status make_model(design_builder *p, model *m, const char *text)
 
 /* --- effects -------------------------------------------------------------------------------- */
 
-/* The formula that describes a block, or NULL. */
+/* Formula of a block, or NULL. */
 static const model *model_of(const design_builder *p, const parameter *item)
 {
   const char *name = block_of(p, item)->info->name;
@@ -371,8 +373,8 @@ static const model *model_of(const design_builder *p, const parameter *item)
   return NULL;
 }
 
-/* Whether a product is the first of its effect: nothing varies between people in it, and it is not
- * the intercept's. */
+/* Whether a product is the first of its effect: it contains only columns that vary within people,
+ * and at least one. */
 static bool is_effect_start(const product *one)
 {
   return one->within[0] && strcmp(one->name, one->within) == 0;
@@ -386,7 +388,7 @@ static size_t effects_of(const model *opt_model)
   return count;
 }
 
-/* Name of effect `index` of a coordinate: what varies within people in it. */
+/* Name of effect `index` of a coordinate: its factor that varies within people. */
 static const char *within_of(const model *opt_model, size_t index)
 {
   for (size_t i = 0; opt_model && index && i < opt_model->products; i++)
@@ -404,7 +406,7 @@ static size_t coefficients_of(const model *opt_model, const char *within)
 
 /* --- people and cells ----------------------------------------------------------------------- */
 
-/* Whether nothing that a formula names differs between two trajectories of a person. */
+/* Whether two trajectories of a person agree in all columns of formulas. */
 static bool same_cell(const design_builder *p, size_t a, size_t b)
 {
   for (size_t i = 0; i < p->models; i++)
@@ -415,7 +417,8 @@ static bool same_cell(const design_builder *p, size_t a, size_t b)
   return true;
 }
 
-/* Trajectories by person, in their order: next[] chains them from first[]. */
+/* Link the trajectories of each person, in order: first[person], then next[trajectory]; the number
+ * of trajectories ends a list. */
 static void link_trajectories(const design_builder *p, uint32_t *first, uint32_t *next)
 {
   const uint32_t none = (uint32_t)p->data->trajectories;
@@ -426,7 +429,7 @@ static void link_trajectories(const design_builder *p, uint32_t *first, uint32_t
   }
 }
 
-/* example[cell]: a trajectory of it. */
+/* Divide the trajectories of each person into cells. example[cell]: one trajectory of the cell. */
 static void divide_into_cells(const design_builder *p, const uint32_t *first, const uint32_t *next,
                               uint32_t *example)
 {
@@ -475,7 +478,7 @@ static double prior_sd(const design_builder *p, const parameter *item)
   return block_of(p, item)->prior.argument[1];
 }
 
-/* sd of the prior of a coefficient of a regressor that is 0 or 1, or counted in sds. */
+/* Prior sd of the coefficient of a regressor that is 0 or 1, or in units of its sd. */
 static double coefficient_scale(const design_builder *p, const parameter *item)
 {
   const double configured = block_of(p, item)->population.coefficient;
@@ -488,7 +491,7 @@ static double sd_prior_scale(const design_builder *p, const parameter *item)
   return configured > 0 ? configured : prior_sd(p, item) / 2;
 }
 
-/* A coefficient with its prior and, of every person, its regressor. */
+/* Set a coefficient: its prior, and its regressor for every person. */
 static idm_status put_coefficient(const design_builder *p, size_t effect, size_t at,
                                   const char *name, double mean, double sd,
                                   const double *opt_between, const uint32_t *example)
@@ -522,7 +525,7 @@ static idm_status fill_coefficients(const design_builder *p, const parameter *it
   return status;
 }
 
-/* What one unit of an effect adds in every cell. */
+/* Set what one unit of an effect adds to its number in every cell. */
 static void fill_share(const design_builder *p, const model *opt_model, const char *within,
                        size_t effect, const uint32_t *example, double *ret_sd)
 {
@@ -604,7 +607,7 @@ static idm_status make_effects(const design_builder *p, const uint32_t *example)
 
 /* --- requests ------------------------------------------------------------------------------- */
 
-/* Add a name unless it is there. */
+/* Append a name unless it is present. */
 static idm_status add_name(idm_labels *names, const char *name, idm_error *opt_error)
 {
   for (size_t i = 0; i < names->count; i++)
@@ -623,7 +626,7 @@ idm_status idm_design_columns(const idm_problem *problem, const idm_design_reque
 {
   idm_require(problem, request, ret_columns);
   *ret_columns = (idm_labels){0};
-  if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column says who is who");
+  if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column identifies people (--by)");
   idm_status status = IDM_OK;
   if (idm_person_by_column(problem, request->by) == IDM_PERSON_BY_COVARIATE)
     status = add_name(ret_columns, request->by, opt_error);
@@ -638,7 +641,7 @@ idm_status idm_design_columns(const idm_problem *problem, const idm_design_reque
   return status;
 }
 
-/* Every free number is one that people can vary in. */
+/* Check that every free number has a normal prior on an unbounded coordinate. */
 static idm_status check_items(const design_builder *p)
 {
   for (size_t i = 0; i < p->parameters->items; i++)
@@ -658,8 +661,8 @@ static idm_status make_design(design_builder *p, const idm_design_request *reque
   if (status == IDM_OK && p->person_map.people < 2)
     status =
         idm_fail(p->opt_error, IDM_INPUT,
-                 "by '%.60s' there is one person; expected several: a population of one cannot "
-                 "be told from the person",
+                 "by '%.60s' there is one person; expected several: the variation between people "
+                 "cannot be estimated from one",
                  request->by);
   for (size_t i = 0; i < p->models && status == IDM_OK; i++)
     status = make_model(p, &p->model[i], request->model[i]);
@@ -683,7 +686,7 @@ idm_status idm_design_create(const idm_problem *problem, const idm_data *data,
 {
   idm_require(problem, data, request, ret_design);
   *ret_design = NULL;
-  if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column says who is who");
+  if (!request->by) return idm_fail(opt_error, IDM_USAGE, "no column identifies people (--by)");
   design_builder p = {.problem = problem,
                       .data = data,
                       .models = request->models,

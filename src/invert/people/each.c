@@ -1,6 +1,6 @@
-/* Fits of people one by one, that know nothing of each other.
+/* Fits people separately, in parallel, with a verdict per person and tests over all people.
  *
- * Contents: one person · all of them · checkpoints · what was found · verdicts */
+ * Contents: one person · all people · checkpoints · results · verdicts */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -32,24 +32,24 @@ typedef struct individual_fits {
   idm_parameters *parameters;
   idm_person_map person_map;
   idm_person *person;    /* [person] */
-  double **draws;        /* [person]: [number][chain][draw]; NULL where there are none */
-  size_t *draw_count;    /* [person]: draws a chain */
-  pool *pool;            /* [person]: scores of extensions; none of a point */
-  atomic_bool *finished; /* [person]: fitted, or found to be beyond it */
-  atomic_bool sampler_claimed, sampler_set; /* the sampler: somebody does, and has */
-  char sampler[32];                         /* of whoever came first: it is everybody's */
+  double **draws;        /* [person]: [number][chain][draw]; NULL without draws */
+  size_t *draw_count;    /* [person]: draws per chain */
+  pool *pool;            /* [person]: scores of extensions; none for a point estimate */
+  atomic_bool *finished; /* [person]: fitted, or failed permanently */
+  atomic_bool sampler_claimed, sampler_set; /* the sampler's name: claimed, and set */
+  char sampler[32];                         /* of the first person fitted; the same for all */
   atomic_size_t done;
   atomic_bool stop;
-  atomic_bool out_of_memory; /* ran out */
-  pthread_mutex_t mutex;     /* guards what follows */
-  idm_checks checks;         /* the worst over people of every row */
-  double fit_seconds;        /* seconds that fits took, over all people and threads */
-  double check_seconds;      /* and their checks */
+  atomic_bool out_of_memory; /* an allocation failed */
+  pthread_mutex_t mutex;     /* protects the following members */
+  idm_checks checks;         /* worst result of each check over people */
+  double fit_seconds;        /* seconds of all fits, over people and threads */
+  double check_seconds;      /* seconds of all checks */
 } individual_fits;
 
 /* --- one person ----------------------------------------------------------------------------- */
 
-/* Asked from a person's thread: whether to stop. */
+/* Progress callback of one person; returns whether to stop. */
 static bool is_stopped(void *context, const idm_progress_state *work)
 {
   (void)work;
@@ -70,7 +70,7 @@ static idm_status select_data(const individual_fits *e, size_t person, idm_data 
   return status;
 }
 
-/* Numbers of a person that are told: the free ones in their coordinates, weights as they are. */
+/* Number of reported numbers of a person: scaled free numbers, and entries of distributions. */
 static size_t count_numbers(const idm_parameters *parameters)
 {
   size_t count = 0;
@@ -79,7 +79,7 @@ static size_t count_numbers(const idm_parameters *parameters)
   return count;
 }
 
-/* draws[number][chain][draw] of a posterior. */
+/* Store the draws of a posterior as draws[number][chain][draw]. Returns false if out of memory. */
 static bool store_draws(individual_fits *e, size_t person, const idm_posterior *p)
 {
   const size_t all = p->chains * p->draws;
@@ -103,7 +103,7 @@ static bool store_draws(individual_fits *e, size_t person, const idm_posterior *
   return e->draws[person] && y;
 }
 
-/* 1 - posterior variance / prior variance of every number; NaN where the prior has none. */
+/* 1 - posterior variance / prior variance of every number; NaN if the prior has none. */
 static void measure_contraction(const individual_fits *e, size_t person, size_t chains)
 {
   const size_t all = chains * e->draw_count[person];
@@ -124,7 +124,7 @@ static void set_verdict(idm_person *one, idm_person_verdict verdict, const char 
   snprintf(one->reason, sizeof one->reason, "%s", reason);
 }
 
-/* The largest contraction of a person's numbers; 1 where a prior has no variance. */
+/* Largest contraction of a person's numbers; 1 if a prior has no variance. */
 static double max_contraction(const individual_fits *e, const idm_person *one)
 {
   double maximum = -INFINITY;
@@ -133,13 +133,13 @@ static double max_contraction(const individual_fits *e, const idm_person *one)
   return maximum;
 }
 
-/* Whether a number of a fit of one person has no mean. */
+/* Whether the posterior of a number has no finite mean. */
 static bool lacks_mean(const idm_assessment *a, size_t quantity)
 {
   return a->diagnosis[quantity].tail >= idm_check_threshold(IDM_CHECK_MEAN);
 }
 
-/* Whether that one row fails, for numbers that are printed of people by their logarithms alone. */
+/* Whether only this check fails, and only for numbers that are reported by their logarithms. */
 static bool only_mean_fails(const individual_fits *e, const idm_assessment *a)
 {
   size_t lacking = 0, logarithmic = 0;
@@ -154,9 +154,8 @@ static bool only_mean_fails(const individual_fits *e, const idm_assessment *a)
   return lacking == logarithmic;
 }
 
-/* People's numbers are those of the scales of their priors: that alpha itself has no mean is no
- * failure of log_alpha, whatever else is free. Where the sd of log_alpha hangs on few draws as
- * well, and no independent look confirms it, that is the failure. */
+/* Numbers are reported on their scales: a missing mean of alpha does not fail log_alpha, unless the
+ * sd of log_alpha depends on few draws too and importance sampling does not confirm it. */
 static idm_status downgrade_mean_check(const individual_fits *e, size_t person,
                                        const idm_posterior *p, idm_assessment *a, idm_error *error)
 {
@@ -174,9 +173,8 @@ static idm_status downgrade_mean_check(const individual_fits *e, size_t person,
       status = idm_draws_shape(draws, all, &shape, error);
     if (shape > idm_check_threshold(IDM_CHECK_SD))
       idm_notes_add(&a->failures,
-                    "the sd of %s hangs on its few largest draws (Pareto k %.2f), and an "
-                    "independent look at the posterior is too uncertain to confirm it; give it a "
-                    "narrower prior",
+                    "the sd of %s depends on few extreme draws (Pareto k %.2f), and an "
+                    "importance sample is too uncertain to confirm it; use a narrower prior",
                     idm_quantity_label(idm_parameter_name(e->parameters, item, name, sizeof name),
                                        spoken, sizeof spoken),
                     shape);
@@ -186,14 +184,14 @@ static idm_status downgrade_mean_check(const individual_fits *e, size_t person,
   return status;
 }
 
-/* Whether the decisions contradict the model as those of chance do. */
+/* Whether the decisions contradict the model as random decisions do. */
 static bool is_chance_level(const idm_checks *checks)
 {
   return checks->of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_MISFIT ||
          checks->of[IDM_CHECK_BEHAVIOR].outcome == IDM_CHECK_MISFIT;
 }
 
-/* The first reason that applies, in order of weight. */
+/* Set the verdict by the most severe reason. */
 static void classify_person(const individual_fits *e, idm_person *one, const idm_assessment *a)
 {
   if (a->failures.count)
@@ -204,15 +202,15 @@ static void classify_person(const individual_fits *e, idm_person *one, const idm
     set_verdict(one, IDM_PERSON_MISFIT, a->misfits.text[0]);
   else if (!idm_check_passes(IDM_CHECK_CONTRACTION, max_contraction(e, one)))
     set_verdict(one, IDM_PERSON_PRIOR_DRIVEN,
-                "the prior says more of this person than the decisions do");
+                "the prior has more information on this person than the decisions");
   else if (idm_checks_left_out(&a->checks))
     set_verdict(one, IDM_PERSON_UNCHECKED, "checks were left out");
   else
     set_verdict(one, a->answer == IDM_POINT ? IDM_PERSON_POINT : IDM_PERSON_IDENTIFIED, "");
 }
 
-/* A model that does not fit one person need not be wrong: see test_misfit_counts. Taking in a
- * person again, after an interruption, changes nothing. */
+/* Merge a person's checks, once or repeatedly. A misfit for one person does not reject the model:
+ * see test_misfit_counts. */
 static void record_person(individual_fits *e, const idm_person *one, const idm_assessment *a)
 {
   pthread_mutex_lock(&e->mutex);
@@ -222,8 +220,8 @@ static void record_person(individual_fits *e, const idm_person *one, const idm_a
   pthread_mutex_unlock(&e->mutex);
 }
 
-/* The time limit of the checks of a person whose fit took so many seconds: what all checks have
- * left of the time of all fits so far, or the time of this fit where that is longer. */
+/* Time limit of the checks of a person whose fit took `fitted` seconds: the unused check time of
+ * all fits so far, or `fitted`, whichever is larger. */
 static double person_check_seconds(individual_fits *e, double fitted)
 {
   pthread_mutex_lock(&e->mutex);
@@ -234,7 +232,7 @@ static double person_check_seconds(individual_fits *e, double fitted)
   return share;
 }
 
-/* The verdict on the draws of a person whose fit took so many seconds. */
+/* Assess the draws of a person whose fit took `fitted` seconds. */
 static idm_status check_person(individual_fits *e, const idm_data *own_data, double fitted,
                                const idm_fit_monitor *monitor, const idm_posterior *posterior,
                                idm_assessment **assessment, idm_error *error)
@@ -250,8 +248,7 @@ static idm_status check_person(individual_fits *e, const idm_data *own_data, dou
   return status;
 }
 
-/* Draws of a person, and the verdict on them; drawn again with more steps where they are too
- * uncertain for one. */
+/* Sample and assess a person; sample again with more steps if the draws are too uncertain. */
 static idm_status draw_person(individual_fits *e, const idm_data *own_data,
                               const idm_fit_monitor *monitor, idm_posterior **posterior,
                               idm_projection *projection, idm_assessment **assessment,
@@ -289,10 +286,11 @@ static idm_status fit_person(individual_fits *e, size_t person, idm_error *error
   one->own = idm_new(count_numbers(e->parameters), sizeof *one->own);
   idm_status status = one->own ? select_data(e, person, &own_data, error) : idm_fail_memory(error);
   if (status == IDM_OK && !one->decisions)
-    status = idm_fail(error, IDM_INPUT, "nothing was decided: no row has an action of several");
+    status =
+        idm_fail(error, IDM_INPUT, "there are no decisions: no row has an action out of several");
   if (status == IDM_OK)
     status = draw_person(e, own_data, &monitor, &posterior, &projection, &assessment, error);
-  /* Scores of extensions are added up where no check of anyone was left out. */
+  /* Scores are pooled only if no check of any person was left out. */
   if (status == IDM_OK && posterior->answer == IDM_POSTERIOR && !posterior->coordinate_size &&
       !idm_checks_left_out(&assessment->checks))
     status = idm_pool_open(&e->pool[person], e->problem, own_data, posterior, &monitor, error);
@@ -316,7 +314,7 @@ static idm_status fit_person(individual_fits *e, size_t person, idm_error *error
   return status;
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- all people ------------------------------------------------------------------------------ */
 
 static void run_person(void *context, size_t person)
 {
@@ -343,7 +341,7 @@ static void run_person(void *context, size_t person)
 
 static const char kind[] = "idmech7";
 
-/* One who is over: the verdict, and the draws where there are some. */
+/* Transfer a finished person: the verdict, and the draws. Returns whether they match. */
 static bool transfer_person(individual_fits *e, size_t person, idm_record *r)
 {
   idm_person *one = &e->person[person];
@@ -372,7 +370,7 @@ static bool transfer_person(individual_fits *e, size_t person, idm_record *r)
   return idm_pool_pass(&e->pool[person], r);
 }
 
-/* Results as they may be: a checkpoint is a file. */
+/* Validate check results read from a file. */
 static bool valid_results(const idm_checks *checks)
 {
   bool valid = checks->kind == IDM_CHECK_SEPARATE;
@@ -384,7 +382,7 @@ static bool valid_results(const idm_checks *checks)
   return valid;
 }
 
-/* Who is over; whether it fits. */
+/* Transfer all finished people. Returns whether they match. */
 static bool transfer_all(individual_fits *e, idm_record *r)
 {
   bool valid = idm_record_match(r, e->person_map.people);
@@ -421,7 +419,7 @@ static idm_status load(individual_fits *e, idm_error *opt_error)
   return idm_record_name_file(monitor, status, opt_error);
 }
 
-/* How far it is. */
+/* Progress of all fits. */
 typedef struct progress {
   size_t done;
   size_t people;
@@ -456,7 +454,7 @@ static void monitor(void *context)
   if (e->opt_monitor->progress(e->opt_monitor->context, &work)) atomic_store(&e->stop, true);
 }
 
-/* --- what was found ------------------------------------------------------------------------- */
+/* --- results --------------------------------------------------------------------------------- */
 
 static idm_status name_people(const individual_fits *e, idm_labels *ret_names, idm_error *opt_error)
 {
@@ -470,7 +468,7 @@ static idm_status name_people(const individual_fits *e, idm_labels *ret_names, i
   return status;
 }
 
-/* "log_alpha", or the name of a weight. */
+/* Name of a number: "log_alpha", or the entry of a distribution. */
 static void name_number(const individual_fits *e, size_t number, char *name, size_t size)
 {
   size_t at = 0;
@@ -488,7 +486,7 @@ static void name_number(const individual_fits *e, size_t number, char *name, siz
   }
 }
 
-/* The draws of all people side by side. */
+/* Copy the draws of all people into the posterior. */
 static idm_status put_draws(const individual_fits *e, idm_posterior *p, idm_error *opt_error)
 {
   const size_t numbers = count_numbers(e->parameters);
@@ -539,7 +537,7 @@ static idm_status make_posterior(const individual_fits *e, idm_posterior *p, idm
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-/* P(X >= count) of a binomial; by logarithms, since (1 - p)^n is 0 where people are many. */
+/* P(X >= count) for a binomial variable X; by logarithms, because (1 - p)^n may underflow. */
 static double binomial_tail(size_t n, double p, size_t count)
 {
   double below = 0;
@@ -556,9 +554,8 @@ static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
   return count;
 }
 
-/* Whether so many people are more than a right model leads to, where a share of them that is the
- * threshold of the row is called so: of one person that fit decides (the margin is for the rounding
- * of 1 - 0.99). */
+/* Test whether more people are counted than expected under a correct model, at the check's
+ * threshold as rate; one person's result decides alone (1e-9 covers rounding of 1 - 0.99). */
 static bool test_count(idm_assessment *a, idm_check_id row, size_t count, size_t fitted)
 {
   const double rate = idm_check_threshold(row), p = binomial_tail(fitted, rate, count);
@@ -567,8 +564,8 @@ static bool test_count(idm_assessment *a, idm_check_id row, size_t count, size_t
   return rejected;
 }
 
-/* The model does not describe people whom it predicts no better than chance either. Agents of the
- * prior who follow it are called so more often than misfits: see chance-evidence. */
+/* Test the counts of misfits and of people at chance level. Agents drawn from the prior that follow
+ * the model are at chance level more often than they are misfits: see chance-evidence. */
 static void test_misfit_counts(idm_assessment *a)
 {
   const size_t chance = count_verdict(a, IDM_PERSON_CHANCE);
@@ -578,24 +575,25 @@ static void test_misfit_counts(idm_assessment *a)
   const bool too_many_random = test_count(a, IDM_CHECK_PERSON_GUESSES, chance, fitted);
   if (misfits)
     idm_notes_add(too_many_misfits ? &a->misfits : &a->remarks,
-                  "the model does not fit %zu of %zu people, of whom 1 in 100 would be called so "
-                  "where it is right; see their reasons",
+                  "the model does not fit %zu of %zu people, against 1 in 100 expected under a "
+                  "correct model; see their reasons",
                   misfits, fitted);
   if (chance)
     idm_notes_add(too_many_random ? &a->misfits : &a->remarks,
-                  "%zu of %zu people are predicted no better than by chance, as are up to 1 in 20 "
-                  "where the model is right: it does not fit them",
+                  "%zu of %zu people are predicted no better than by chance, against up to 1 in 20 "
+                  "under a correct model: it does not fit them",
                   chance, fitted);
 }
 
-/* What the scores of all people together show. */
+/* Test the pooled scores of all people. */
 static void test_pooled_scores(const individual_fits *e, idm_assessment *a, const pool *all,
                                size_t people)
 {
   const double level = idm_check_threshold(IDM_CHECK_PERSON_EXTENSIONS), p = idm_pool_min_p(all);
   char text[1600];
   if (!all->count || people < 2) {
-    idm_check_skip(&a->checks, IDM_CHECK_PERSON_EXTENSIONS, "no two people have scores to add up");
+    idm_check_skip(&a->checks, IDM_CHECK_PERSON_EXTENSIONS,
+                   "fewer than two people have scores to pool");
     return;
   }
   idm_check_record(&a->checks, IDM_CHECK_PERSON_EXTENSIONS,
@@ -603,12 +601,12 @@ static void test_pooled_scores(const individual_fits *e, idm_assessment *a, cons
   if (p > level) return;
   idm_pool_describe(all, e->problem->theta, level, text, sizeof text);
   idm_notes_add(&a->misfits,
-                "over all %zu people together the model lacks a number that is the same for all "
+                "over all %zu people together the model lacks a parameter that they share "
                 "(p <= %.2g): %s. Begin with the first of them, or try another planner",
                 people, p, text);
 }
 
-/* Add up the scores of people whose draws are trusted. */
+/* Pool the scores of people whose draws are trusted. */
 static idm_status pool_people(const individual_fits *e, idm_assessment *a, idm_error *opt_error)
 {
   pool all = {0};
@@ -629,7 +627,7 @@ static idm_status pool_people(const individual_fits *e, idm_assessment *a, idm_e
   return status;
 }
 
-/* People whose draws no independent look was compared with. */
+/* Note people whose draws were not compared with an importance sample. */
 static void remark_unchecked(idm_assessment *a)
 {
   size_t unchecked = 0, first = 0;
@@ -640,13 +638,13 @@ static void remark_unchecked(idm_assessment *a)
     }
   if (unchecked)
     idm_notes_add(&a->remarks,
-                  "unchecked: no independent look at the posterior of %zu of %zu people is certain "
-                  "enough to compare means and sds of the draws with ('%s'%s)",
+                  "unchecked: the importance samples of the posteriors of %zu of %zu people are "
+                  "too uncertain to compare with means and sds of the draws ('%s'%s)",
                   unchecked, a->people, a->person_name.name[first],
                   unchecked > 1 ? " is the first" : "");
 }
 
-/* Where checks of some people were left out, counts of people that pass have not seen all. */
+/* If checks of some people were left out, counts that pass are incomplete. */
 static void skip_count_tests(idm_assessment *a, double seconds)
 {
   static const idm_check_id rows[] = {IDM_CHECK_PERSON_MISFITS, IDM_CHECK_PERSON_GUESSES};
@@ -656,7 +654,7 @@ static void skip_count_tests(idm_assessment *a, double seconds)
       idm_check_leave_out(&a->checks, rows[i], seconds);
 }
 
-/* What is wrong with a person's draws is said of that person. */
+/* Judge all people. Failures of draws are reported per person. */
 static void classify_all(const individual_fits *e, idm_assessment *a)
 {
   idm_check_test(&a->checks, IDM_CHECK_PERSON_FITS, (double)count_verdict(a, IDM_PERSON_FAILED));
@@ -665,21 +663,21 @@ static void classify_all(const individual_fits *e, idm_assessment *a)
   for (size_t i = 0; i < a->people; i++)
     if (a->person[i].verdict == IDM_PERSON_FAILED)
       idm_notes_add(&a->failures, "'%s' %s: %s", a->person_name.name[i],
-                    a->person[i].absent ? "could not be fitted" : "is not to be trusted",
+                    a->person[i].absent ? "could not be fitted" : "is not trusted",
                     a->person[i].reason);
   test_misfit_counts(a);
   remark_unchecked(a);
   if (prior_driven)
     idm_notes_add(&a->remarks,
-                  "the prior says more than the decisions do of %zu of %zu people; `idm fit --by` "
-                  "lets people lend each other what is known of them",
+                  "the prior has more information than the decisions on %zu of %zu people; `idm "
+                  "fit --by` shares information between people",
                   prior_driven, a->people);
   skip_count_tests(a, idm_check_effort_seconds(e->settings.checks, e->fit_seconds));
   a->trusted = !a->failures.count && !a->misfits.count;
   idm_checks_remark_left_out(&a->checks, &a->remarks);
 }
 
-/* Over the people who were fitted. */
+/* Fit to the log over all people who were fitted. */
 static void measure_fit(const individual_fits *e, idm_projection *projection)
 {
   *projection = (idm_projection){
@@ -746,7 +744,7 @@ static void individual_fits_clear(individual_fits *e)
   pthread_mutex_destroy(&e->mutex);
 }
 
-/* IDM_OK where somebody was fitted. */
+/* IDM_OK if at least one person was fitted. */
 static idm_status check_any_fitted(const individual_fits *e, idm_error *opt_error)
 {
   if (atomic_load(&e->out_of_memory)) return idm_fail_memory(opt_error);

@@ -1,4 +1,5 @@
-/* Checks of a regression over people.
+/* Least squares over people, and tests of the form of a regression and of outliers
+ * (docs/method/people.md, 2).
  *
  * Contents: regression · form · outlier */
 #include <math.h>
@@ -12,9 +13,9 @@
 
 /* === regression ============================================================================= */
 
-/* Least squares of people's effects on the regressors of a design: see the header. */
+/* Least squares of people's effects on the regressors of a design. */
 
-/* Abramowitz and Stegun (1964), 26.7.3 and 26.7.4: a sum of as many terms as half the degrees. */
+/* Abramowitz and Stegun (1964), 26.7.3 and 26.7.4: a finite sum of about degrees / 2 terms. */
 double idm_student_tails(double t, size_t degrees)
 {
   const double angle = atan(fabs(t) / sqrt((double)degrees));
@@ -29,7 +30,8 @@ double idm_student_tails(double t, size_t degrees)
   return fmax(0, 1 - (odd ? (angle + inside) * 2 / acos(-1) : inside));
 }
 
-/* Subtract the projection of x[people] onto the basis; returns the sum of squares of the rest. */
+/* Subtract the projection of x[people] onto the basis. Returns the sum of squares of the remainder.
+ */
 static double project_out(const regression *r, double *x)
 {
   double squares = 0;
@@ -46,7 +48,8 @@ static double project_out(const regression *r, double *x)
 idm_status idm_regression_open(regression *r, const idm_design *d, size_t effect,
                                idm_error *opt_error)
 {
-  static const double min_share = 1e-10; /* share of a regressor's squares that is its own */
+  static const double min_share =
+      1e-10; /* smallest share of a regressor's squares that is independent of the others */
   const size_t m = d->coefficients[effect];
   *r = (regression){.people = d->people};
   r->basis = idm_new(idm_times(m, d->people), sizeof *r->basis);
@@ -59,7 +62,7 @@ idm_status idm_regression_open(regression *r, const idm_design *d, size_t effect
       before += b[i] * b[i];
     }
     project_out(r, b);
-    /* Twice, since rounding leaves the first rest not quite orthogonal. */
+    /* Repeated, because rounding leaves the first remainder not quite orthogonal. */
     const double left = project_out(r, b);
     if (!(left > min_share * before)) continue;
     for (size_t i = 0; i < d->people; i++) b[i] /= sqrt(left);
@@ -91,19 +94,19 @@ double idm_regression_leverage(const regression *r, size_t person)
 
 /* === form =================================================================================== */
 
-/* Whether the form of a regression over people is right: see the header.
+/* Test of the form of a regression over people.
  *
- * Contents: columns · candidates · the verdict */
+ * Contents: columns · candidates · verdict */
 
-/* Draws that are looked at, and columns of all effects together. */
+/* Largest number of draws examined, and of columns of all effects. */
 enum { max_draws = 200, max_columns = 64 };
 
-/* Shares of a vector's squares below which it is rounding. */
+/* Share of a vector's squares below which it is a rounding error. */
 static const double min_share = 1e-9;
 
 /* --- columns -------------------------------------------------------------------------------- */
 
-/* A column of the regression of some effect, centred over people and of length 1. */
+/* Column of the regression of some effect, centred over people, of length 1. */
 typedef struct column {
   const char *name;
   double *value; /* [person] */
@@ -118,7 +121,7 @@ typedef struct form {
   double *p;       /* [draw] */
 } form;
 
-/* Centre a vector, and scale it to length 1; false where it is constant. */
+/* Centre a vector and scale it to length 1. Returns false if it is constant. */
 static bool standardise(double *x, size_t n)
 {
   double mean = 0, before = 0, after = 0;
@@ -134,7 +137,7 @@ static bool standardise(double *x, size_t n)
   return after > min_share * before;
 }
 
-/* Whether a column is already there, but for its scale. */
+/* Whether the list contains a column proportional to x. */
 static bool has_column(const form *f, const double *x)
 {
   for (size_t k = 0; k < f->columns; k++) {
@@ -159,15 +162,15 @@ static void find_columns(form *f)
 
 /* --- candidates ----------------------------------------------------------------------------- */
 
-/* A column, `second` being past the last, or the product of two. */
+/* Candidate term: a column (second = number of columns), or the product of two. */
 typedef struct candidate {
   size_t effect;
   size_t first;
   size_t second;
 } candidate;
 
-/* The candidate's values, less what the regression explains of them, at length 1; false where
- * nothing is left. */
+/* Compute a candidate's residual from the regression, scaled to length 1. Returns false if it is 0.
+ */
 static bool make_candidate(const form *f, const regression *r, const candidate *c, double *x)
 {
   const size_t n = r->people;
@@ -180,7 +183,7 @@ static bool make_candidate(const form *f, const regression *r, const candidate *
   return left > min_share;
 }
 
-/* The p of a candidate at one draw. */
+/* p-value of a candidate at one draw. */
 static double test_draw(const form *f, const regression *r, const candidate *c, const double *x,
                         size_t draw, double *residual)
 {
@@ -194,7 +197,7 @@ static double test_draw(const form *f, const regression *r, const candidate *c, 
   return squares > 0 ? idm_student_tails(projection * sqrt((double)degrees / left), degrees) : 1;
 }
 
-/* The candidate of least p, and how many there are. */
+/* Candidate with the smallest p-value, and the number of candidates. */
 typedef struct form_result {
   size_t count;
   double p;
@@ -230,9 +233,9 @@ static idm_status test_effect(const form *f, size_t effect, form_result *found,
   return IDM_OK;
 }
 
-/* --- the verdict ---------------------------------------------------------------------------- */
+/* --- verdict --------------------------------------------------------------------------------- */
 
-/* The term in words, and what to do about it. */
+/* Write the term into words, and return what to do about it. */
 static const char *describe(const form_term *term, bool nested, char *words, size_t size)
 {
   const bool square = term->second && term->first == term->second;
@@ -261,7 +264,7 @@ static void record_form(const form *f, const form_result *found, idm_assessment 
   idm_notes_add(
       &a->misfits,
       "%s depends on %s, which its regression does not contain (p = %.2g over %zu tests): "
-      "the coefficients are those of a wrong form; %s",
+      "the form of the regression is wrong; %s",
       f->design->effect.name[c->effect], words, p, found->count, advice);
 }
 
@@ -286,22 +289,22 @@ idm_status idm_test_form(const idm_design *d, const idm_people *people, idm_asse
 
 /* === outlier ================================================================================ */
 
-/* People who are too far from the others: see the header.
+/* Test for people that are outliers.
  *
- * Contents: a draw · the verdict */
+ * Contents: one draw · verdict */
 
-/* Draws that are looked at. */
+/* Largest number of draws examined. */
 enum { outlier_max_draws = 200 };
 
-/* Over the draws that are looked at. */
+/* Results over the examined draws. */
 typedef struct outlier_counts {
   const idm_design *design;
   const idm_people *people;
   regression *effect; /* [effect] */
   double *residual;   /* [person] */
   double p[outlier_max_draws];
-  size_t *count; /* [effect][person]: draws in which it is the furthest of all */
-  double *sds;   /* [effect][person]: their sum */
+  size_t *count; /* [effect][person]: draws in which this is the most extreme residual */
+  double *sds;   /* [effect][person]: sum of its distances in sds over these draws */
 } outlier_counts;
 
 static void outlier_counts_destroy(outlier_counts *t)
@@ -334,19 +337,20 @@ static idm_status outlier_counts_create(const idm_design *d, const idm_people *p
   return status;
 }
 
-/* --- a draw --------------------------------------------------------------------------------- */
+/* --- one draw -------------------------------------------------------------------------------- */
 
-/* The person furthest from the others in one effect. */
+/* Most extreme person in one effect. */
 typedef struct outlier {
   size_t person;
-  double t;   /* the studentised residual, without its sign */
-  double sds; /* the distance from what the others expect, in their sd */
-  double p;   /* of one person */
+  double t;   /* absolute value of the studentised residual */
+  double sds; /* distance from the prediction of the others, in their sds */
+  double p;   /* p-value without adjustment */
 } outlier;
 
 static outlier find_outlier(const outlier_counts *t, size_t effect, size_t draw)
 {
-  static const double min_own_share = 1e-9; /* of what a person adds to the regression */
+  static const double min_own_share =
+      1e-9; /* smallest share of a person that the regression leaves */
   const regression *r = &t->effect[effect];
   const size_t n = r->people, degrees = n - r->rank - 1;
   const size_t all = t->people->chains * t->people->draws;
@@ -366,7 +370,7 @@ static outlier find_outlier(const outlier_counts *t, size_t effect, size_t draw)
   return extreme;
 }
 
-/* --- the verdict ---------------------------------------------------------------------------- */
+/* --- verdict --------------------------------------------------------------------------------- */
 
 static void count_draw(outlier_counts *t, size_t draw, size_t at)
 {
@@ -394,18 +398,17 @@ static void record_outlier(const idm_design *d, outlier_counts *t, size_t draw_c
     if (t->count[i] > t->count[extreme]) extreme = i;
   if (!idm_check_test(&a->checks, IDM_CHECK_OUTLIER, p)) return;
   *ret_person = extreme % d->people;
-  idm_notes_add(&a->misfits,
-                "'%s' is far from the others: its %s is %.1f of their sds from what they lead to "
-                "expect (p = %.2g over %zu people, where people vary normally). Mean and sd of the "
-                "%s are moved by this person: exclude it (--where), or %s",
-                d->person.name[*ret_person], d->effect.name[extreme / d->people],
-                t->sds[extreme] / (double)t->count[extreme], p, d->people,
-                nested ? "group" : "population",
-                nested ? "put it in a group of its own"
-                       : "describe what sets it apart by a column (--model)");
+  idm_notes_add(
+      &a->misfits,
+      "'%s' is far from the others: its %s is %.1f of their sds from the value that they "
+      "predict (p = %.2g over %zu people, if people vary normally). This person shifts "
+      "mean and sd of the %s: exclude it (--where), or %s",
+      d->person.name[*ret_person], d->effect.name[extreme / d->people],
+      t->sds[extreme] / (double)t->count[extreme], p, d->people, nested ? "group" : "population",
+      nested ? "put it in a group of its own" : "describe the difference by a column (--model)");
 }
 
-/* Whether all effects leave degrees of freedom, and people vary at all. */
+/* Whether people vary, and every effect leaves enough degrees of freedom. */
 static bool can_test(const idm_design *d)
 {
   bool enough = !d->fixed;

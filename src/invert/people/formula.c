@@ -1,4 +1,4 @@
-/* Formulas and covariates of people.
+/* Parses regression formulas, and converts their columns to regressors (docs/method/people.md, 2).
  *
  * Contents: formula · covariate */
 #include <ctype.h>
@@ -14,7 +14,7 @@
 
 /* === formula ================================================================================ */
 
-/* Formulas read: "alpha, beta ~ drug * group + age". */
+/* Parser of formulas such as "alpha, beta ~ drug * group + age". */
 
 typedef struct parser {
   const char *text;
@@ -23,7 +23,7 @@ typedef struct parser {
   idm_error *opt_error;
 } parser;
 
-/* A sum under way: its terms, the intercept among them. */
+/* Terms of a sum during parsing, including the intercept. */
 typedef struct term_list {
   size_t count;
   uint32_t term[IDM_MAX_TERMS];
@@ -42,7 +42,7 @@ void idm_formula_destroy(idm_formula *formula)
   free(formula);
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- tokens ---------------------------------------------------------------------------------- */
 
 static void skip_blanks(parser *p)
 {
@@ -81,7 +81,7 @@ static bool is_name_char(char c)
   return isalnum((unsigned char)c) || c == '_' || c == '.' || (unsigned char)c >= 0x80;
 }
 
-/* Text up to the closing quote, or a plain name; for the caller to free. */
+/* Parse text up to the closing quote, or a plain name. The caller frees *ret_name. */
 static idm_status parse_name(parser *p, const char *quotes, const char *expected, char **ret_name)
 {
   *ret_name = NULL;
@@ -106,7 +106,8 @@ static idm_status parse_name(parser *p, const char *quotes, const char *expected
 
 /* --- factors -------------------------------------------------------------------------------- */
 
-/* A column that stands several times is one factor; what C() says of it holds everywhere. */
+/* Add a factor. Repeated occurrences of a column are one factor, and options of C() apply to all of
+ * them. Takes ownership of the strings in `new`. */
 static idm_status add_factor(parser *p, idm_factor new, uint32_t *ret_term)
 {
   idm_formula *f = p->formula;
@@ -141,7 +142,7 @@ static idm_status add_factor(parser *p, idm_factor new, uint32_t *ret_term)
   return status;
 }
 
-/* The rest of C(column, ref=level), after its bracket. */
+/* Parse the rest of C(column, ref=level), after the opening bracket. */
 static idm_status parse_category(parser *p, idm_factor *factor)
 {
   char *word = NULL;
@@ -164,7 +165,7 @@ static idm_status parse_category(parser *p, idm_factor *factor)
   return status;
 }
 
-/* Whether C( stands here. */
+/* Whether the text starts with "C(". */
 static bool is_category_start(const char *at)
 {
   if (*at != 'C') return false;
@@ -173,7 +174,7 @@ static bool is_category_start(const char *at)
   return *at == '(';
 }
 
-/* A lone digit, as in 1 for the intercept. */
+/* Whether the text starts with this digit alone, as in 1 for the intercept. */
 static bool is_digit(const char *at, char digit)
 {
   return at[0] == digit && !is_name_char(at[1]);
@@ -230,7 +231,7 @@ static idm_status parse_pair(parser *p, uint32_t *ret_term)
   return status;
 }
 
-/* a * b is a + b + a:b; what stands before is multiplied as a whole. */
+/* a * b is a + b + a:b; the product of all terms to the left is multiplied. */
 static idm_status parse_product(parser *p, term_list *terms)
 {
   term_list product = {0};
@@ -255,7 +256,7 @@ static int count_bits(uint32_t term)
   return count;
 }
 
-/* Main effects before interactions, as they appear. */
+/* Order terms by number of factors, then by appearance. */
 static void order_terms(const term_list *terms, idm_formula *f)
 {
   for (int size = 1; size <= IDM_MAX_FACTORS; size++)
@@ -327,16 +328,16 @@ idm_status idm_formula_parse(const char *text, idm_formula **ret_formula, idm_er
 
 /* === covariate ============================================================================== */
 
-/* Covariates: a column of a formula as numbers, by trajectory. */
+/* Columns of a formula as numbers, by trajectory. */
 
-/* A column under way. */
+/* A column under construction. */
 typedef struct covariate_builder {
   const idm_data *data;
   const idm_person_map *person_map;
   const idm_factor *factor;
   const char *formula;
-  size_t column;           /* of the covariates that the data keep */
-  const idm_labels *level; /* its texts */
+  size_t column;           /* index among the covariates of the data */
+  const idm_labels *level; /* its levels */
   idm_covariate *covariate;
   idm_notes *opt_notes;
   idm_error *opt_error;
@@ -352,9 +353,10 @@ void idm_covariate_clear(idm_covariate *covariate)
 
 #define FAIL(m, ...) idm_fail((m)->opt_error, IDM_INPUT, __VA_ARGS__)
 
-/* --- gaps ----------------------------------------------------------------------------------- */
+/* --- missing values -------------------------------------------------------------------------- */
 
-/* Whether a person has two levels; own[person]: one of theirs, or IDM_MISSING. */
+/* Whether a person has two different levels. own[person] is set to one of them, or to IDM_MISSING.
+ */
 static bool varies_within(const covariate_builder *m, int32_t *own)
 {
   bool within = false;
@@ -369,7 +371,8 @@ static bool varies_within(const covariate_builder *m, int32_t *own)
   return within;
 }
 
-/* A trajectory without the column is like its person's others, unless the column varies. */
+/* Fill missing values from the person's other trajectories, unless the column varies within people.
+ * IDM_INPUT if values are still missing. */
 static idm_status fill_gaps(const covariate_builder *m, const int32_t *own)
 {
   const char *column = m->factor->column;
@@ -410,7 +413,7 @@ static bool read_number(const char *text, double *ret_number)
   return end != text && !*end && isfinite(*ret_number);
 }
 
-/* Whether all levels that are met are numbers; those that are not, where some are, are refused. */
+/* Whether all levels that occur are numbers. IDM_INPUT if only some are. */
 static idm_status find_numeric(const covariate_builder *m, bool *ret_numeric)
 {
   size_t numbers = 0;
@@ -426,9 +429,9 @@ static idm_status find_numeric(const covariate_builder *m, bool *ret_numeric)
   const char *column = m->factor->column;
   const idm_status status =
       FAIL(m,
-           "the column '%.60s' holds numbers and '%.60s'; expected numbers only (with a decimal "
+           "the column '%.60s' contains numbers and '%.60s'; expected numbers only (with a decimal "
            "point), or C(%.60s) in the formula if it is a category, or data.missing: ['%.60s'] in "
-           "the problem if it means nothing",
+           "the problem if it is a missing value",
            column, m->level->name[m->covariate->level[other]], column,
            m->level->name[m->covariate->level[other]]);
   idm_data_locate(m->data, m->data->first[other], m->opt_error);
@@ -448,8 +451,8 @@ static int by_number(const void *a, const void *b)
   return (x->level > y->level) - (x->level < y->level);
 }
 
-/* 30 and 30.0 are one value: texts of equal numbers count as the first of them, or a person with
- * both would seem to vary. */
+/* Merge levels that are equal numbers, such as 30 and 30.0, into the first of them; otherwise a
+ * person with both would appear to vary. */
 static idm_status merge_equal_numbers(const covariate_builder *m)
 {
   const size_t levels = m->level->count;
@@ -472,7 +475,7 @@ static idm_status merge_equal_numbers(const covariate_builder *m)
   return covariate ? IDM_OK : idm_fail_memory(m->opt_error);
 }
 
-/* mean[person] of the column, and how many values of each; both zeroed. */
+/* Compute mean[person] of the column and the number of values of each; both arrays must be zero. */
 static void mean_by_person(const covariate_builder *m, double *mean, size_t *count)
 {
   for (size_t t = 0; t < m->data->trajectories; t++) {
@@ -487,14 +490,15 @@ static double sd_of(const double *x, size_t count, double centre)
   return count > 1 ? sqrt(idm_squares_about(x, count, centre) / (double)(count - 1)) : 0;
 }
 
-/* Squares of products of several columns must stay within what a double holds. */
+/* IDM_INPUT if the sd is so large or small that squares of products of several columns could
+ * overflow. */
 static idm_status check_sd(const covariate_builder *m)
 {
   static const double limit = 1e30;
   if (m->covariate->sd < limit && m->covariate->sd > 1 / limit) return IDM_OK;
   return FAIL(m,
-              "the column '%.60s' has an sd of %g; expected one between %g and %g: count it in "
-              "another unit",
+              "the column '%.60s' has an sd of %g; expected one between %g and %g: use another "
+              "unit",
               m->factor->column, m->covariate->sd, 1 / limit, limit);
 }
 
@@ -531,8 +535,8 @@ static idm_status make_numeric(const covariate_builder *m)
 typedef struct category {
   const char *text;
   int32_t level;
-  size_t person;  /* the first who meets it, from 1; 0: nobody */
-  bool is_shared; /* others do too */
+  size_t person;  /* first person with the level, counted from 1; 0: none */
+  bool is_shared; /* other people have it too */
 } category;
 
 static int by_text(const void *a, const void *b)
@@ -540,7 +544,7 @@ static int by_text(const void *a, const void *b)
   return strcmp(((const category *)a)->text, ((const category *)b)->text);
 }
 
-/* The levels that are met, in the order of the alphabet. */
+/* List the levels that occur, in alphabetical order. Returns their number. */
 static size_t list_categories(const covariate_builder *m, category *list)
 {
   size_t count = 0;
@@ -580,7 +584,7 @@ static idm_status unknown_reference(const covariate_builder *m, const category *
                   nearest ? nearest : "", nearest ? "'?" : "", level_list);
 }
 
-/* The reference to the front. */
+/* Move the reference level to the front. IDM_USAGE if it does not occur. */
 static idm_status put_reference_first(const covariate_builder *m, category *list, size_t count)
 {
   const char *reference = m->factor->opt_reference;
@@ -594,7 +598,7 @@ static idm_status put_reference_first(const covariate_builder *m, category *list
   return IDM_OK;
 }
 
-/* Levels that one person alone has. */
+/* Note levels that only one person has. */
 static void warn_of_few(const covariate_builder *m, const category *list, size_t count)
 {
   char person_map[300] = "";
@@ -610,8 +614,8 @@ static void warn_of_few(const covariate_builder *m, const category *list, size_t
   }
   if (few)
     idm_notes_add(m->opt_notes,
-                  "%zu of %zu levels of '%s' have one person (%s%s): what is said of such a level "
-                  "rests on that person and the prior",
+                  "%zu of %zu levels of '%s' have one person (%s%s): estimates of such a level "
+                  "depend on that person and the prior",
                   few, count, m->factor->column, person_map, used < 200 ? "" : ", ...");
 }
 
@@ -644,15 +648,15 @@ static idm_status make_category(const covariate_builder *m)
 
 /* --- columns -------------------------------------------------------------------------------- */
 
-/* A column that is the same for everybody says nothing. */
+/* IDM_INPUT for a constant column, which is collinear with the intercept. */
 static idm_status check_not_constant(const covariate_builder *m)
 {
   const int32_t *level = m->covariate->level;
   for (size_t t = 1; t < m->data->trajectories; t++)
     if (level[t] != level[0]) return IDM_OK;
   return FAIL(m,
-              "the column '%.60s' is '%.60s' everywhere: its coefficient cannot be told from the "
-              "intercept; leave it out of '%.200s'",
+              "the column '%.60s' is '%.60s' everywhere: its coefficient is not distinguishable "
+              "from the intercept; leave it out of '%.200s'",
               m->factor->column, m->level->name[level[0]], m->formula);
 }
 
@@ -687,7 +691,7 @@ idm_status idm_covariate_create(const idm_data *data, const idm_person_map *pers
                          .opt_notes = opt_notes,
                          .opt_error = opt_error};
   if (m.column == data->covariates)
-    return idm_fail(opt_error, IDM_USAGE, "the column '%.60s' was not kept when the log was read",
+    return idm_fail(opt_error, IDM_USAGE, "the column '%.60s' was not kept when reading the log",
                     factor->column);
   m.level = &data->covariate_level[m.column];
   covariate->level = idm_new(data->trajectories, sizeof *covariate->level);

@@ -1,6 +1,7 @@
-/* People: who they are, and populations.
+/* Assigns trajectories to people, sets priors of populations, and fits people by a hierarchical
+ * model (docs/method/people.md, 1).
  *
- * Contents: tally · who · settle · people */
+ * Contents: decisions · person map · population priors · people */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@
 #include "invert/people/people.h"
 #include "invert/posterior.h"
 
-/* === tally ================================================================================== */
+/* === decisions ============================================================================== */
 
-/* How much each person decided, and what chance makes of it. */
+/* Number of decisions of each person, and their log-loss under chance. */
 
 void idm_count_decisions(const idm_data *data, const uint32_t *of_trajectory, size_t people,
                          idm_person *person)
@@ -38,9 +39,9 @@ void idm_count_decisions(const idm_data *data, const uint32_t *of_trajectory, si
         person[i].decisions ? person[i].uniform_log_loss / (double)person[i].decisions : NAN;
 }
 
-/* === who ==================================================================================== */
+/* === person map ============================================================================= */
 
-/* Who is who: the trajectories of a log divided among people. */
+/* Assignment of the trajectories of a log to people. */
 
 void idm_person_map_clear(idm_person_map *person_map)
 {
@@ -93,7 +94,7 @@ idm_status idm_covariate_levels(const idm_data *data, size_t covariate, int32_t 
       char number[24];
       idm_error_set(opt_error, IDM_INPUT, NULL, 0, 0,
                     "the column '%.60s' changes within the trajectory '%.60s': '%.60s' before, "
-                    "'%.60s' here; expected one value a trajectory",
+                    "'%.60s' here; expected one value per trajectory",
                     data->covariate_name.name[covariate],
                     idm_trajectory_label(data, t, number, sizeof number), name->name[level[t]],
                     name->name[of_row[row]]);
@@ -104,7 +105,8 @@ idm_status idm_covariate_levels(const idm_data *data, size_t covariate, int32_t 
   return IDM_OK;
 }
 
-/* The index of every trajectory's person by any numbering, -1 where there is none. */
+/* Set the index of every trajectory's agent, trajectory or level. IDM_INPUT if a covariate is
+ * missing. */
 static idm_status index_trajectories(const idm_data *data, idm_person_by kind, size_t covariate,
                                      int32_t *index, idm_error *opt_error)
 {
@@ -113,8 +115,8 @@ static idm_status index_trajectories(const idm_data *data, idm_person_by kind, s
     for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++)
       if (index[t] == IDM_MISSING) {
         idm_error_set(opt_error, IDM_INPUT, NULL, 0, 0,
-                      "no row of this trajectory says who it is of: '%.60s' is empty; fill it in, "
-                      "or leave such rows out by --where '%.60s!='",
+                      "this trajectory has no person: '%.60s' is empty in all its rows; fill it "
+                      "in, or leave such rows out by --where '%.60s!='",
                       data->covariate_name.name[covariate], data->covariate_name.name[covariate]);
         idm_data_locate(data, data->first[t], opt_error);
         return IDM_INPUT;
@@ -126,7 +128,7 @@ static idm_status index_trajectories(const idm_data *data, idm_person_by kind, s
   return IDM_OK;
 }
 
-/* Number people as they first appear, and name them. */
+/* Number people in order of first appearance, and name them. */
 static idm_status number_people(const idm_data *data, idm_person_by kind, size_t covariate,
                                 const int32_t *index, idm_person_map *person_map,
                                 idm_error *opt_error)
@@ -134,7 +136,8 @@ static idm_status number_people(const idm_data *data, idm_person_by kind, size_t
   size_t index_count = 0;
   for (size_t t = 0; t < data->trajectories; t++)
     if ((size_t)index[t] >= index_count) index_count = (size_t)index[t] + 1;
-  uint32_t *person = idm_new(index_count, sizeof *person); /* from 1 */
+  uint32_t *person =
+      idm_new(index_count, sizeof *person); /* number of the person, counted from 1; 0: none yet */
   idm_status status = person ? idm_labels_create(&person_map->name, index_count, opt_error)
                              : idm_fail_memory(opt_error);
   for (size_t t = 0; t < data->trajectories && status == IDM_OK; t++) {
@@ -166,7 +169,7 @@ idm_status idm_person_map_create(const idm_problem *problem, const idm_data *dat
   const idm_person_by kind = idm_person_by_column(problem, by);
   const size_t covariate = kind == IDM_PERSON_BY_COVARIATE ? idm_covariate_find(data, by) : 0;
   if (kind == IDM_PERSON_BY_COVARIATE && covariate == data->covariates)
-    return idm_fail(opt_error, IDM_USAGE, "the column '%.60s' was not kept when the log was read",
+    return idm_fail(opt_error, IDM_USAGE, "the column '%.60s' was not kept when reading the log",
                     by);
   int32_t *index = idm_new(data->trajectories, sizeof *index);
   person_map->of_trajectory = idm_new(data->trajectories, sizeof *person_map->of_trajectory);
@@ -178,9 +181,9 @@ idm_status idm_person_map_create(const idm_problem *problem, const idm_data *dat
   return status;
 }
 
-/* === settle ================================================================================= */
+/* === population priors ====================================================================== */
 
-/* Populations: which priors of free blocks let people vary. */
+/* Priors of free blocks that are compatible with a normal population. */
 
 bool idm_population_is_normal(const idm_parameters *parameters, const parameter *item)
 {
@@ -193,13 +196,14 @@ idm_status idm_population_fail_prior(const idm_block *block, const char *why, id
 {
   return idm_fail(
       opt_error, IDM_INPUT,
-      "people vary normally, and %s %s; expected prior: {normal: [mean, sd]} on a scale "
-      "that has no ends (such as log), or population: {sd: {%s: S}, coefficient: {%s: "
+      "people vary normally, and %s %s; expected prior: {normal: [mean, sd]} on an unbounded "
+      "scale (such as log), or population: {sd: {%s: S}, coefficient: {%s: "
       "S}} in the problem",
       block->info->name, why, block->info->name, block->info->name);
 }
 
-/* Put the normal of the prior's mean and sd in its place. */
+/* Replace a block's prior by the normal prior with the same mean and sd. IDM_INPUT without a finite
+ * mean and sd, or without `population` scales. */
 static idm_status replace_prior(idm_block *block, idm_notes *opt_notes, idm_error *opt_error)
 {
   const idm_prior *prior = &block->prior;
@@ -223,7 +227,8 @@ static idm_status replace_prior(idm_block *block, idm_notes *opt_notes, idm_erro
   return IDM_OK;
 }
 
-/* Replace what can be replaced, once a block; items that follow have what they need. */
+/* Replace the priors of all blocks that are not normal; later items of a replaced block need
+ * nothing. */
 static idm_status replace_priors(idm_problem *problem, const idm_parameters *parameters,
                                  idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -232,7 +237,7 @@ static idm_status replace_priors(idm_problem *problem, const idm_parameters *par
     const parameter *item = &parameters->item[i];
     idm_block *block = &problem->theta->block[item->block];
     if (!idm_parameter_is_scalar(item))
-      return idm_population_fail_prior(block, "is no number by itself", opt_error);
+      return idm_population_fail_prior(block, "is not a single number", opt_error);
     if (!idm_population_is_normal(parameters, item) && block->prior.kind != IDM_PRIOR_NORMAL)
       status = replace_prior(block, opt_notes, opt_error);
   }
@@ -253,7 +258,7 @@ idm_status idm_population_set_priors(idm_problem *problem, idm_notes *opt_notes,
     const parameter *item = &parameters->item[i];
     if (!idm_population_is_normal(parameters, item))
       status = idm_population_fail_prior(&problem->theta->block[item->block],
-                                         "cannot be every number on its scale", opt_error);
+                                         "is bounded on its scale", opt_error);
   }
   idm_parameters_destroy(parameters);
   return status;
@@ -261,7 +266,7 @@ idm_status idm_population_set_priors(idm_problem *problem, idm_notes *opt_notes,
 
 /* === people ================================================================================= */
 
-/* People and their population: a hierarchy whose leaves plan alike. */
+/* Fit of people and population: a hierarchy whose leaves share one plan. */
 
 static uint64_t label_of(const idm_problem *problem, const idm_data *data, const idm_design *d,
                          const idm_fit_settings *settings)

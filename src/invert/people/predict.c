@@ -1,4 +1,4 @@
-/* Prediction of people, each by their own draws. */
+/* Predicts the decisions of people, each by their own draws. */
 #include "idm/predict.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@
 
 /* --- one person ----------------------------------------------------------------------------- */
 
-/* The series of an item, by its name and in people's order; IDM_INPUT where people have more. */
+/* Find the series of an item by name, along `person`. IDM_INPUT if the people do not have exactly
+ * one number for it. */
 static idm_status find_series(const idm_posterior *p, const idm_parameters *parameters,
                               const parameter *item, const idm_series **ret_series,
                               idm_error *opt_error)
@@ -35,7 +36,7 @@ static idm_status find_series(const idm_posterior *p, const idm_parameters *para
   if (*ret_series && idm_parameter_is_scalar(item) && axis_series == parameters->items)
     return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "these people have no one number '%.60s' each: they vary within themselves, or "
+                  "these people do not have one number '%.60s' each: it varies within people, or "
                   "it is a distribution; see `idm summary RUN`",
                   name);
 }
@@ -113,21 +114,21 @@ idm_status idm_posterior_person(const idm_problem *problem, const idm_posterior 
   return status;
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- all people ------------------------------------------------------------------------------ */
 
 typedef struct prediction_task {
   const idm_problem *problem;
   const idm_posterior *posterior;
   const idm_data *data;
   idm_person_map person_map;
-  size_t *axis_index; /* [person of the log]: along the axis */
+  size_t *axis_index; /* [person of the log]: index along the axis */
   idm_score *score;   /* [person] */
   idm_status *status;
   idm_error *error;
   double *log_likelihood; /* [trajectory] */
 } prediction_task;
 
-/* The place of an impossible decision outlives the part that it was found in. */
+/* Copy the file name of an impossible decision from the whole log; that of the subset is freed. */
 static void set_file_name(const idm_data *data, idm_score *score)
 {
   const char *file = "";
@@ -171,12 +172,11 @@ static void run_person(void *context, size_t person)
   p->status[person] = predict_person(p, person, &p->error[person]);
 }
 
-/* Everybody of the log is somebody of the answer. */
+/* Match the people of the log to those of the posterior. IDM_INPUT if one is missing. */
 static idm_status match_people(prediction_task *p, const char *by, idm_error *opt_error)
 {
   const size_t axis = idm_posterior_axis(p->posterior, "person");
-  if (axis == p->posterior->axes)
-    return idm_fail(opt_error, IDM_USAGE, "the answer is not of people");
+  if (axis == p->posterior->axes) return idm_fail(opt_error, IDM_USAGE, "the answer has no people");
   const idm_labels *label = &p->posterior->axis[axis].label;
   for (size_t i = 0; i < p->person_map.people; i++) {
     const char *name = p->person_map.name.name[i];
@@ -186,7 +186,7 @@ static idm_status match_people(prediction_task *p, const char *by, idm_error *op
     if (at < label->count) continue;
     const char *nearest = idm_suggest(name, (const char *const *)label->name, label->count);
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%.60s' (by '%.60s') is nobody whom the run knows;%s%.60s%s leave such rows "
+                    "the run has no person '%.60s' (by '%.60s');%s%.60s%s leave such rows "
                     "out by --where",
                     name, by, nearest ? " did you mean '" : "", nearest ? nearest : "",
                     nearest ? "'?" : "");

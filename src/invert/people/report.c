@@ -1,4 +1,4 @@
-/* What was found of people: their draws as a posterior, and the verdict on it.
+/* Converts the draws of people to a posterior, and assesses it (docs/method/people.md, 4).
  *
  * Contents: correlation · prior · report */
 #include "invert/people/people.h"
@@ -21,14 +21,14 @@
 
 /* === correlation ============================================================================== */
 
-/* A prior of correlations that contradicts the people: see the header. */
+/* Conflict between the prior of correlations and the people. */
 
-/* People below which Fisher's z is far from normal. */
+/* Smallest number of people for which Fisher's z is approximately normal. */
 enum { min_people = 6 };
-/* Share of the variance over people that their decisions must determine. */
+/* Smallest share of the variance over people that their decisions must determine. */
 static const double min_share = 0.1;
 
-/* A person's effect less the population's mean for that person. */
+/* A person's effect less its population mean. */
 static double residual(const idm_design *d, const idm_people *p, size_t effect, size_t person,
                        size_t draw)
 {
@@ -61,8 +61,8 @@ static moments find_moments(const idm_design *d, const idm_people *p, size_t j, 
   return m;
 }
 
-/* What is left of a correlation between u and w, and Fisher's z of it in standard errors; NaN where
- * people's decisions leave it open. */
+/* Residual correlation between u and w, and its Fisher z in standard errors; NaN if people's
+ * decisions do not determine it. */
 typedef struct residual_correlation {
   double correlation;
   double z_score;
@@ -71,7 +71,7 @@ typedef struct residual_correlation {
 static residual_correlation find_residual_corr(const idm_design *d, const idm_people *p, size_t j,
                                                size_t k)
 {
-  static const double max_share = 1 - 1e-12; /* atanh is finite */
+  static const double max_share = 1 - 1e-12; /* keeps atanh finite */
   const double n = (double)d->people;
   double uu = 0, ww = 0, score = 0, covariance = 0;
   for (size_t i = 0; i < d->people; i++) {
@@ -82,8 +82,9 @@ static residual_correlation find_residual_corr(const idm_design *d, const idm_pe
     covariance += (m.product - m.u * m.w) / n;
   }
   if (!(fmin(uu, ww) > min_share)) return (residual_correlation){NAN, NAN};
-  /* The variance of a product of two normals; decisions that trade one effect for the other make
-   * their posterior covariance, which estimates of them have with the other sign. */
+  /* The variance of a product of two normal variables. The covariance term is that of decisions for
+   * which one effect compensates the other: their posterior covariance has the opposite sign in the
+   * estimates. */
   const double r = score / sqrt(uu * ww + covariance * covariance);
   return (residual_correlation){r, fabs(atanh(fmax(-max_share, fmin(max_share, r)))) * sqrt(n - 2)};
 }
@@ -95,9 +96,9 @@ static void test_pair(const idm_design *d, const idm_people *p, size_t j, size_t
   const residual_correlation population_tests = find_residual_corr(d, p, j, k);
   if (!idm_check_test_optional(&a->checks, IDM_CHECK_PRIOR_PULL, population_tests.z_score)) return;
   idm_notes_add(&a->misfits,
-                "the prior of correlations, LKJ(%.4g), contradicts the people, and holds that of "
-                "%s and %s off what they lead to: its posterior mean is %.2f, and people have a "
-                "further correlation of %.2f, %.1f standard errors from 0; lower "
+                "the prior of correlations, LKJ(%.4g), contradicts the people in the correlation "
+                "of %s and %s: its posterior mean is %.2f, and people have a residual "
+                "correlation of %.2f, %.1f standard errors from 0; lower "
                 "`population: {correlation: ...}`",
                 d->correlation, d->effect.name[k], d->effect.name[j],
                 idm_mean(p->correlation + (j * (j - 1) / 2 + k) * all, all),
@@ -113,9 +114,9 @@ void idm_test_correlations(const idm_design *d, const idm_people *people, idm_as
 
 /* === prior ==================================================================================== */
 
-/* What the prior says of a population, against what its people do. */
+/* Comparison of the prior of a population with its people. */
 
-/* Numbers that are told in one remark. */
+/* Names listed in one remark. */
 typedef struct name_list {
   size_t count;
   size_t used;
@@ -132,16 +133,17 @@ static void add_name(name_list *t, const char *what, const char *effect)
   t->count++;
 }
 
-/* What is found of numbers of the population. */
+/* Tests of the population's numbers. */
 typedef struct population_tests {
   idm_checks *checks;
   idm_notes *misfits;
   size_t numbers;
   name_list prior_driven; /* hardly narrower than the prior */
-  name_list unexpected; /* two of its sds from where it is: once in twenty priors that are right */
+  name_list
+      unexpected; /* at least two prior sds from the prior mean, as under 1 in 20 correct priors */
 } population_tests;
 
-/* A prior that holds a number off what people lead to. */
+/* Test for a conflict between the prior of a number and the people. */
 static void test_prior_conflict(population_tests *f, const idm_moments *m, double centre,
                                 double scale, const char *what, const char *effect)
 {
@@ -152,7 +154,7 @@ static void test_prior_conflict(population_tests *f, const idm_moments *m, doubl
   idm_prior_pull_note(&pull, name, "the people", f->misfits);
 }
 
-/* One number by the mean, the variance and the centre and scale of its prior. */
+/* Test one number by the variance, the centre and the scale of its prior. */
 static void test_number(population_tests *f, const double *x, size_t all, double variance,
                         double centre, double scale, const char *what, const char *effect)
 {
@@ -165,8 +167,8 @@ static void test_number(population_tests *f, const double *x, size_t all, double
   test_prior_conflict(f, &m, centre, scale, what, effect);
 }
 
-/* Under LKJ(shape) a correlation of d effects is a beta(a, a) variable on (-1, 1),
- * a = shape - 1 + d/2. */
+/* Contraction of the correlations. Under LKJ(shape), a correlation of d effects is a beta(a, a)
+ * variable on (-1, 1), with a = shape - 1 + d/2. */
 static void test_contractions(population_tests *f, const idm_design *d, const idm_people *people)
 {
   const size_t all = people->chains * people->draws;
@@ -202,33 +204,34 @@ void idm_test_population(const idm_design *d, const idm_people *people, idm_asse
   if (!d->independent && !d->held && !d->fixed) test_contractions(&f, d, people);
   if (f.prior_driven.count)
     idm_notes_add(&a->remarks,
-                  "of %zu of %zu numbers of the population the decisions say little: they are "
-                  "hardly narrower than their priors (contraction below %.1f): %s",
+                  "the decisions contain little information on %zu of %zu numbers of the "
+                  "population, which are hardly narrower than their priors (contraction below "
+                  "%.1f): %s",
                   f.prior_driven.count, f.numbers, idm_check_threshold(IDM_CHECK_CONTRACTION),
                   f.prior_driven.list);
   if (f.unexpected.count)
     idm_notes_add(
         &a->remarks,
-        "prior and people disagree about %s: what was found is two sds of the prior or more "
-        "from where it is expected; look at the prior",
+        "prior and people disagree about %s: the posterior mean is at least two prior sds "
+        "from the prior mean; check the prior",
         f.unexpected.list);
 }
 
 /* === report =================================================================================== */
 
-/* A posterior being made: numbers are put one after the other. */
+/* A posterior under construction; numbers are stored in sequence. */
 typedef struct report {
   const idm_design *design;
   const idm_people *people;
   const idm_parameters *parameters;
   idm_posterior *posterior;
-  size_t at; /* the next quantity */
+  size_t at; /* index of the next quantity */
   idm_error *opt_error;
 } report;
 
 /* --- layout --------------------------------------------------------------------------------- */
 
-/* The first effect of a coordinate, or past its last. */
+/* Index of the first effect of a coordinate, or past its last. */
 static size_t first_effect(const idm_design *d, size_t coordinate)
 {
   size_t e = 0;
@@ -236,8 +239,7 @@ static size_t first_effect(const idm_design *d, size_t coordinate)
   return e;
 }
 
-/* Names of all coefficients of a coordinate, those of what varies within people after the others.
- */
+/* Names of all coefficients of a coordinate; those of effects that vary within people come last. */
 static idm_status name_coefficients(const idm_design *d, size_t coordinate, idm_labels *ret_names,
                                     idm_error *opt_error)
 {
@@ -259,7 +261,7 @@ static size_t pairs_of(const idm_design *d)
   return d->effects * (d->effects - 1) / 2;
 }
 
-/* Whether an effect has something to explain it. */
+/* Whether an effect has regressors besides the intercept. */
 static bool is_regressed(const idm_design *d, size_t effect)
 {
   return d->coefficients[effect] > 1;
@@ -272,7 +274,8 @@ static size_t count_quantities(const idm_design *d)
   return count;
 }
 
-/* The axis of a coordinate's coefficients: one for all where all are alike, else one a block. */
+/* Axis of a coordinate's coefficients: one for all coordinates if they have the same coefficients,
+ * otherwise one per block. */
 static idm_status coefficient_axis(report *r, size_t coordinate, bool same_coefficients,
                                    size_t *ret_axis)
 {
@@ -333,7 +336,7 @@ static double *numbers_at(const report *r)
   return r->posterior->value + r->at * r->people->chains * r->people->draws;
 }
 
-/* A series of numbers that lie side by side in the draws. */
+/* Store a series of numbers that are contiguous in the draws. */
 static idm_status put_series(report *r, const char *name, size_t axis, const double *value,
                              size_t count)
 {
@@ -344,7 +347,7 @@ static idm_status put_series(report *r, const char *name, size_t axis, const dou
   return IDM_OK;
 }
 
-/* A number by itself: "log_alpha_sd"; returns where its draws go. */
+/* Add a single number, as in "log_alpha_sd". Returns the place of its draws. */
 static double *put_number(report *r, const char *effect, const char *what, idm_status *status)
 {
   char name[2 * IDM_ENTRY_SIZE + 20];
@@ -426,7 +429,7 @@ static idm_status put_draws(report *r)
   return status;
 }
 
-/* Log-likelihoods by person, where they are to be kept, and the density of every draw. */
+/* Store the log density of every draw and, if requested, log-likelihoods by person. */
 static idm_status put_densities(report *r, const idm_fit_settings *settings)
 {
   idm_posterior *p = r->posterior;
@@ -477,7 +480,7 @@ idm_status idm_people_posterior(const idm_problem *problem, const idm_design *de
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-/* 1 - Var(x - m) / E sd^2 of one person's effect, at least 0. */
+/* Pooling factor of one person's effect, 1 - Var(x - m) / E sd^2, at least 0. */
 static double pooling_factor(const report *r, size_t effect, size_t person)
 {
   const idm_people *people = r->people;
@@ -496,7 +499,7 @@ static double mean_log_likelihood(const idm_people *people, size_t person)
   return idm_mean(people->log_likelihood + person * all, all);
 }
 
-/* The first reason that applies, in order of weight. */
+/* Set the verdict by the most severe reason. */
 static void classify_person(const idm_posterior *p, idm_assessment *a, size_t effects, size_t index,
                             idm_person *one)
 {
@@ -521,7 +524,8 @@ static void classify_person(const idm_posterior *p, idm_assessment *a, size_t ef
     snprintf(one->reason, sizeof one->reason, "predicted no better than by chance");
   else if (prior_driven)
     snprintf(one->reason, sizeof one->reason,
-             "the population says more of this person than the person's own %llu decisions",
+             "the population has more information on this person than the person's own %llu "
+             "decisions",
              (unsigned long long)one->decisions);
 }
 
@@ -546,7 +550,7 @@ static idm_status classify_people(const report *r, const idm_posterior *p, const
   return idm_labels_copy(&d->person, &a->person_name, r->opt_error);
 }
 
-/* Where the behaviours are from the log, all people together. */
+/* Fit to the log, over all people. */
 static idm_status measure_fit(const idm_assessment *a, const idm_data *data,
                               idm_projection *projection, idm_error *opt_error)
 {
@@ -584,7 +588,7 @@ static void record_overall(idm_assessment *a, const idm_projection *projection)
                  "a population does not run it; `idm fit --each` does, per person");
   if (!better)
     idm_notes_add(&a->misfits,
-                  "people's behaviour is predicted no better than by chance (log-loss %.4f a "
+                  "people's behaviour is predicted no better than by chance (log-loss %.4f per "
                   "decision, chance %.4f)",
                   projection->log_loss, projection->uniform_log_loss);
   if (chance)
@@ -592,16 +596,16 @@ static void record_overall(idm_assessment *a, const idm_projection *projection)
                   a->people);
   if (prior_driven)
     idm_notes_add(&a->remarks,
-                  "of %zu of %zu people little is known beyond what the population says: they are "
-                  "alike, or decided too little; read what is said of them as of people like them",
+                  "%zu of %zu people are shrunk towards the population: they are alike, or have "
+                  "too few decisions; their estimates describe people like them",
                   prior_driven, a->people);
   idm_notes_add(&a->remarks,
-                "unchecked for people: whether they vary normally but for single people far off, "
-                "and an independent look at the "
-                "posterior, which `idm fit --each` has person by person");
+                "unchecked for people: whether their distribution is normal, except for single "
+                "outliers, and an importance sample of the posterior, which `idm fit --each` "
+                "makes per person");
 }
 
-/* The rows of the log over an open fit of all of it. */
+/* Run the checks of the log, given an open fit of the whole log. */
 static idm_status check_log(const check_context *q, idm_error *opt_error)
 {
   idm_status status = idm_check_time_run(q, IDM_CHECK_LATTICE, idm_check_lattice, opt_error);
@@ -611,7 +615,8 @@ static idm_status check_log(const check_context *q, idm_error *opt_error)
                           : status;
 }
 
-/* Draws that no plan can be made for leave the log unchecked, as in a plain fit. */
+/* Run the checks of the log. Draws that admit no plan leave the log unchecked, as in a plain fit.
+ */
 static idm_status run_log_checks(const idm_problem *problem, const idm_data *data, const report *r,
                                  int threads, double check_seconds, const idm_posterior *posterior,
                                  idm_assessment *a)

@@ -1,4 +1,4 @@
-/* Requests to inverse planners that do not use the likelihood, and their answers.
+/* Requests to inverse planners that do not use the likelihood, and construction of their answers.
  *
  * Contents: asked · answer */
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* === asked ================================================================================== */
 
-/* What an inverse planner is asked. */
+/* Opening and closing of tasks. */
 
 static idm_status open_utility(idm_task *task, idm_error *opt_error)
 {
@@ -24,7 +24,7 @@ static idm_status open_utility(idm_task *task, idm_error *opt_error)
   return idm_free_utility_create(task->problem, &task->free_utility, opt_error);
 }
 
-/* The agent's mind, and the world that it believes in. */
+/* Creates the agent's POMDP and the MDP of its model. */
 static idm_status open_pomdp(idm_task *task, idm_error *opt_error)
 {
   const idm_status status =
@@ -34,7 +34,7 @@ static idm_status open_pomdp(idm_task *task, idm_error *opt_error)
                           : status;
 }
 
-/* The world of beliefs on a lattice. */
+/* Creates the belief MDP on a lattice. */
 static idm_status open_belief_mdp(idm_task *task, int resolution, idm_error *opt_error)
 {
   const char *caller = task->inverse->name;
@@ -49,7 +49,7 @@ static idm_status open_belief_mdp(idm_task *task, int resolution, idm_error *opt
   return made;
 }
 
-/* What is sought, by beliefs. */
+/* Creates the free utility by beliefs. */
 static idm_status create_belief_utility(idm_task *task, idm_error *opt_error)
 {
   if (!task->beliefs || !task->free_utility) return IDM_OK;
@@ -59,7 +59,7 @@ static idm_status create_belief_utility(idm_task *task, idm_error *opt_error)
                                    opt_error);
 }
 
-/* The resolution of the lattice that the method takes for a log. */
+/* Resolution of the lattice that the method chooses for a log. */
 static int default_resolution(const idm_fit_arguments *call, const idm_task_method *method)
 {
   return method->resolution ? method->resolution(call->problem, call->data)
@@ -134,12 +134,11 @@ void idm_task_check_truncation(const idm_task *task, idm_optimality *finding)
   if (task->settings->occupancy != IDM_OCCUPANCY_EMPIRICAL) return;
   const double cut = idm_demonstrator_truncated(task->mdp, task->data, task->problem->setting);
   if (cut > small)
-    idm_notes_add(
-        &finding->faults,
-        "%.3g %% of the discounted steps come after the last rows of the trajectories, "
-        "which --occupancy empirical leaves out, while a policy's occupancy has them; use "
-        "--occupancy policy, or give trajectories that end",
-        100 * cut);
+    idm_notes_add(&finding->faults,
+                  "%.3g %% of the discounted steps come after the last rows of the trajectories, "
+                  "which --occupancy empirical omits and a policy's occupancy includes; use "
+                  "--occupancy policy, or give trajectories that end",
+                  100 * cut);
 }
 
 void idm_task_close(idm_task *task)
@@ -154,11 +153,12 @@ void idm_task_close(idm_task *task)
 
 /* === answer ================================================================================= */
 
-/* Putting together an answer that does not come from a likelihood. */
+/* Construction of answers that do not come from a likelihood. */
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-/* A direction in names, its largest numbers first come: "utility[a,x] + utility[b,x] - 0.9 ...". */
+/* Formats a direction with the names of its first max_listed nonzero numbers: "utility[a,x] +
+ * utility[b,x] - 0.9 ...". */
 static void format_direction(const idm_labels *name, const double *direction, char *buffer,
                              size_t size)
 {
@@ -202,7 +202,7 @@ static void note_directions(const idm_labels *name, idm_optimality *f)
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* Names, and room for the numbers. */
+/* Copies names and allocates the numbers. */
 static idm_status put_names(const idm_parameters *parameters, idm_posterior *p,
                             idm_error *opt_error)
 {
@@ -218,7 +218,7 @@ static idm_status put_names(const idm_parameters *parameters, idm_posterior *p,
   return status;
 }
 
-/* The answer with its finding, where all went well so far; else nothing is left of them. */
+/* Completes the answer with its finding if status is IDM_OK; otherwise destroys both. */
 static idm_status finish(idm_status status, const idm_problem *problem, const idm_theta *theta,
                          idm_posterior *p, idm_optimality *finding, idm_posterior **ret_posterior,
                          idm_error *opt_error)
@@ -307,7 +307,7 @@ idm_status idm_estimate_set_share(const idm_problem *problem, const char *what, 
                                   idm_posterior *posterior, idm_error *opt_error)
 {
   const double max_logit =
-      800; /* whose logistic function is 1, and of its negative 0, to the last bit */
+      800; /* its logistic function is 1, and that of its negative 0, in double precision */
   idm_parameters *parameters = NULL;
   const idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   if (status != IDM_OK) return status;
@@ -321,11 +321,11 @@ idm_status idm_estimate_set_share(const idm_problem *problem, const char *what, 
   idm_parameters_destroy(parameters);
   if (held) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "%s of %g, which its prior leaves out; expected a prior over all of 0 to 1", what,
+                  "%s of %g, which its prior excludes; expected a prior over all of 0 to 1", what,
                   probability);
 }
 
-/* Draw i of a chain, in both coordinates; number[numbers]. */
+/* Stores draw i of a chain, in both coordinates; number[numbers] is scratch. */
 static void put_draw(const idm_parameters *parameters, const idm_chains *chains, size_t chain,
                      size_t i, double *number, idm_posterior *p)
 {

@@ -1,10 +1,11 @@
-/* Maximum margin on beliefs. A demonstrator on beliefs is a policy graph, whose values are linear
- * in the utility, so that a linear program over free numbers and margins is all there is; rows come
- * as they are violated. A rival is the search's own policy, kept as a graph and so exact. To ask
- * whether any policy is better than margins allow is one search, in a world that shows whether the
- * plan was left yet (leaving.c) and pays the margin for leaving. Demanding no more than that the
- * demonstrator is best at the start leaves margins too large: 8 in place of 3.03 where it never
- * goes out. 1. rows 2. the program 3. plans of its own 4. rivals 5. rounds 6. words
+/* Maximum margin over beliefs by a cutting-plane linear program (`docs/method/inverse.md, 8`). The
+ * demonstrator is a policy graph, whose values are linear in the utility; constraints are generated
+ * as they are violated. The best response of a search is kept as a policy graph, so its constraint
+ * is exact. Whether any policy exceeds the margins is one search, in a POMDP that records whether
+ * the plan was left (section leaving) and pays the margin for leaving. Requiring only that the
+ * demonstrator is optimal at the start gives margins that are too large: 8 instead of 3.03 for a
+ * demonstrator that never goes out. 1. rows 2. the program 3. plans of its own 4. rivals 5. rounds
+ * 6. words
  *
  * Contents: leaving · belief margin */
 #include "invert/utility/mind.h"
@@ -19,23 +20,23 @@
 
 /* === leaving ================================================================================== */
 
-/* A world in which it shows whether a plan was left. */
+/* POMDP whose state records whether a policy has deviated from a plan. */
 
-/* The row of the world that a state of the leaver's stands for. */
+/* Row of the original POMDP for a state of the extended one. */
 static size_t row_of(const idm_deviation_pomdp *l, size_t action, size_t state)
 {
   return action * l->states + state % l->states;
 }
 
-/* Whether an action in a state leaves the plan, at the state's node. */
+/* true if an action in a state deviates from the plan at the state's node. */
 static bool deviates(const idm_deviation_pomdp *l, const idm_policy_graph *plan, size_t action,
                      size_t state)
 {
   return state >= l->states && plan->action[state / l->states - 1] != (int32_t)action;
 }
 
-/* Where (state, action, x) goes: to the states of those who have left, or of the node that
- * follows. */
+/* First state of the copy that (state, action, x) leads to: after a deviation, or of the successor
+ * node. */
 static size_t base_of(const idm_deviation_pomdp *l, const idm_policy_graph *plan, size_t action,
                       size_t state, size_t x)
 {
@@ -129,46 +130,45 @@ void idm_deviation_counts(const idm_deviation_pomdp *deviation, const idm_policy
 /* === belief margin ============================================================================ */
 
 static const char infeasible_message[] =
-    "no utility within the box makes what the demonstrator does at its beliefs the best that can "
-    "be done, with the entries that are held and the --epsilon asked for; free more of them, or "
-    "widen --bound";
+    "no utility within the box makes the demonstrator's actions optimal at its beliefs, with the "
+    "entries that are held and the given --epsilon; free more of them, or widen --bound";
 static const char no_nearest_message[] =
-    "no utility makes what the demonstrator does at its beliefs the best that can be done, with "
-    "the "
-    "entries that are held and the --epsilon asked for; free more of them";
+    "no utility makes the demonstrator's actions optimal at its beliefs, with the entries that are "
+    "held and the given --epsilon; free more of them";
 static const char unbounded_message[] =
-    "without an end to the box the margin grows for ever; expected a finite --bound";
+    "without a box the margin is unbounded; expected a finite --bound";
 
-/* Of the range of what a policy can be worth: what the certificate may leave open, and by how much
- * another policy must be better to be brought in. */
+/* In units of the range of values: tolerance of the certificate, and least improvement for which
+ * the constraint of another policy is added. */
 static const double closed = 1e-6, min_improvement = 2e-7;
-/* And by how much a plan of the demonstrator's own must be. */
+/* Tolerance for constraints of the demonstrator's own plans. */
 static const double violation_tolerance = 1e-10;
-/* Numbers of a table of values. */
+/* Largest size of the table of values. */
 static const double max_numbers = 5e7;
 
 typedef struct cutting_planes {
   const idm_belief_margin *task;
   idm_policy_graph demonstrator_graph;
-  idm_deviation_pomdp *deviation; /* of margins by state; NULL: of the return */
-  size_t width;                   /* free numbers and one for what is held */
+  idm_deviation_pomdp *deviation; /* for margins by state; NULL: margin of the return */
+  size_t width;                   /* free numbers plus one for fixed entries */
   double *value;                  /* [node][state][width]: see idm_policy_graph_values */
-  double *belief_value; /* [node][width]: what the demonstrator is worth at its own beliefs */
-  size_t row_size;      /* width, and a number a margin */
-  size_t cuts;          /* what is demanded so far */
+  double *belief_value;           /* [node][width]: value of the demonstrator at its own beliefs */
+  size_t row_size;                /* width plus the number of margins */
+  size_t cuts;                    /* constraints so far */
   size_t capacity;
-  double *row; /* [cut][span]: the demonstrator's worth less another's, and less which margins */
-  double *utility;          /* [entry]: at the numbers found last */
-  double *node_value;       /* [node][state]: values at them */
-  double *joint;            /* [state]: scratch */
-  double *next;             /* [state]: scratch */
-  double *new_row;          /* [span]: a row that may come to be demanded */
-  double *reward;           /* [entry of the leaver's world] */
+  double *row;        /* [cut][row_size]: the demonstrator's value minus another policy's, and the
+                         coefficients of the margins */
+  double *utility;    /* [entry]: at the last solution */
+  double *node_value; /* [node][state]: values there */
+  double *joint;      /* [state]: scratch */
+  double *next;       /* [state]: scratch */
+  double *new_row;    /* [row_size]: candidate constraint */
+  double *reward;     /* [entry of the POMDP with deviations] */
   double *deviation_counts; /* [entry]: scratch */
   idm_best_response best_response;
-  double range; /* of what a policy can be worth */
+  double range; /* range of the values of policies */
   double attained;
-  bool unique_chosen; /* of all optima one was chosen */
+  bool unique_chosen; /* a unique optimum was chosen among all optima */
 } cutting_planes;
 
 /* --- 1. rows -------------------------------------------------------------------------------- */
@@ -190,7 +190,7 @@ static double dot(const double *row, const double *x, size_t count)
   return sum;
 }
 
-/* row += weight times what an entry of the utility is, by free numbers. */
+/* row += weight times an entry of the utility, as coefficients of the free numbers. */
 static void add_entry(const cutting_planes *d, size_t entry, double weight, double *row)
 {
   const idm_free_utility *free_utility = d->task->free_utility;
@@ -208,14 +208,14 @@ static bool is_duplicate(const cutting_planes *d)
   return false;
 }
 
-/* Demand the fresh row, where it is not demanded yet. */
+/* Adds new_row as a constraint unless it is a duplicate. */
 static idm_status add_cut(cutting_planes *d, bool *added, idm_error *opt_error)
 {
   if (is_duplicate(d)) return IDM_OK;
   if (d->cuts == d->capacity) {
     const size_t capacity = 2 * d->capacity + 64;
     const size_t bytes = idm_times(idm_times(capacity, d->row_size), sizeof *d->row);
-    assert(bytes > 0); /* a row has numbers */
+    assert(bytes > 0); /* rows are not empty */
     double *rows = realloc(d->row, bytes);
     if (!rows) return idm_fail_memory(opt_error);
     d->row = rows;
@@ -228,14 +228,15 @@ static idm_status add_cut(cutting_planes *d, bool *added, idm_error *opt_error)
 
 /* --- 2. the program ------------------------------------------------------------------------- */
 
-/* Columns: numbers, then a margin a belief or the one of the return, then what numbers are above
- * and below 0. */
+/* Columns: free numbers; one margin per belief or the one of the return; positive and negative
+ * parts of the numbers. */
 static size_t margins(const cutting_planes *d)
 {
   return by_state(d) ? d->demonstrator_graph.count : 1;
 }
 
-/* Worth of the demonstrator less another's >= margins, each as often as the row says. */
+/* Adds the constraint: the demonstrator's value minus another policy's, minus the weighted margins,
+ * is at least 0. */
 static idm_status add_row(const cutting_planes *d, size_t cut, idm_program *program,
                           idm_error *opt_error)
 {
@@ -251,7 +252,7 @@ static idm_status add_row(const cutting_planes *d, size_t cut, idm_program *prog
   return status;
 }
 
-/* A belief where nothing else can be done has no margin. */
+/* false at a belief without alternative actions. */
 static bool has_margin(const cutting_planes *d, size_t node)
 {
   const idm_pomdp *pomdp = d->task->pomdp;
@@ -276,7 +277,7 @@ static void bound_margins(const cutting_planes *d, idm_program *program)
   }
 }
 
-/* Columns after the margins. */
+/* Number of columns after the margins. */
 static size_t extra_columns(const cutting_planes *d)
 {
   const idm_belief_margin *a = d->task;
@@ -285,7 +286,7 @@ static size_t extra_columns(const cutting_planes *d)
   return a->opt_target && a->settings->norm == IDM_NORM_INF;
 }
 
-/* The furthest of all numbers: furthest >= +-(x - aim). */
+/* Adds the largest deviation from the target: max_deviation >= +-(x - target). */
 static idm_status add_max_deviation(const cutting_planes *d, size_t max_deviation,
                                     idm_program *program, idm_error *opt_error)
 {
@@ -303,7 +304,7 @@ static idm_status add_max_deviation(const cutting_planes *d, size_t max_deviatio
   return status;
 }
 
-/* What numbers cost, in the columns from `above` on. */
+/* Adds the costs of the numbers, in the columns from positive_column on. */
 static idm_status add_costs(const cutting_planes *d, const double *weight, size_t positive_column,
                             idm_program *program, idm_error *opt_error)
 {
@@ -334,8 +335,8 @@ static idm_status build_program(const cutting_planes *d, const double *weight,
   return status == IDM_OK ? add_costs(d, weight, positive_column, program, opt_error) : status;
 }
 
-/* What policies differ by in worth, at most: utilities between their least and their largest for
- * ever, and 0 where episodes can end. */
+/* Bound on the range of the values of policies: between the least and largest utility at every
+ * step, and 0 if episodes can end. */
 static double range_of(const cutting_planes *d)
 {
   const idm_pomdp *pomdp = d->task->pomdp;
@@ -357,7 +358,8 @@ static void store_optimum(const idm_program_solution *found, size_t columns, idm
   face->attained = fmax(found->gap, found->violation);
 }
 
-/* The nearest by squares, from a point that satisfies all demands. */
+/* Projects the target in the weighted L2 norm onto the constraints, starting from a feasible point.
+ */
 static idm_status minimise_squares(const cutting_planes *d, const idm_program *program,
                                    idm_face *face, idm_error *opt_error)
 {
@@ -392,7 +394,7 @@ static idm_status optimise(const cutting_planes *d, idm_program *program, idm_fa
                                              : status;
 }
 
-/* Numbers that satisfy all demands and are best among those. */
+/* Solves the program with the current constraints. */
 static idm_status solve(cutting_planes *d, idm_face *face, idm_error *opt_error)
 {
   idm_program *program = NULL;
@@ -403,7 +405,7 @@ static idm_status solve(cutting_planes *d, idm_face *face, idm_error *opt_error)
     if (!face->x) status = idm_fail_memory(opt_error);
   }
   if (status == IDM_OK) status = optimise(d, program, face, opt_error);
-  /* What rounding leaves of 0 is 0. */
+  /* Sets numbers that are 0 up to rounding to 0. */
   for (size_t k = 0; k < face->count && status == IDM_OK; k++)
     if (fabs(face->x[k]) <= 1e-11 * fmin(1, d->task->settings->bound)) face->x[k] = 0;
   if (status == IDM_OK) {
@@ -416,8 +418,8 @@ static idm_status solve(cutting_planes *d, idm_face *face, idm_error *opt_error)
 
 /* --- 3. plans of its own -------------------------------------------------------------------- */
 
-/* Which plan follows an action and an observation, given p(s', x | z, u): the best at the values
- * found last; before there are any, that of the nearest belief. */
+/* Best continuation after an action and an observation, given p(s', x | z, u): by the values of the
+ * last solution; before the first solution, that of the nearest belief. */
 static size_t best_successor(const cutting_planes *d, const double *joint, double p, bool first)
 {
   const size_t states = d->demonstrator_graph.n.states;
@@ -437,7 +439,7 @@ static size_t best_successor(const cutting_planes *d, const double *joint, doubl
   return best;
 }
 
-/* The fresh row: V(z) - Q(z,u) at a node, less its margin. */
+/* new_row = V(z) - Q(z,u) at a node, minus its margin. */
 static void put_margin(const cutting_planes *d, size_t node, size_t u, bool first)
 {
   const idm_pomdp *pomdp = d->task->pomdp;
@@ -459,7 +461,7 @@ static void put_margin(const cutting_planes *d, size_t node, size_t u, bool firs
   }
 }
 
-/* What the fresh row leaves of itself at numbers and margins x. */
+/* Slack of new_row at numbers and margins x. */
 static double slack(const cutting_planes *d, const double *x)
 {
   const size_t count = d->task->free_utility->count;
@@ -468,7 +470,7 @@ static double slack(const cutting_planes *d, const double *x)
   return sum;
 }
 
-/* Demand every margin that the plans of its own deny. */
+/* Adds every violated constraint of the demonstrator's own plans. */
 static idm_status separate_own_plans(cutting_planes *d, const double *opt_x, bool *added,
                                      idm_error *opt_error)
 {
@@ -491,8 +493,8 @@ static idm_status separate_own_plans(cutting_planes *d, const double *opt_x, boo
 
 /* --- 4. rivals ------------------------------------------------------------------------------ */
 
-/* The best policy under the utility found last: by state one that is paid the margin of a belief
- * where it first does something else there. */
+/* Best policy under the current utility; with margins by state it receives the margin of the belief
+ * at which it first deviates. */
 static idm_status find_best_response(cutting_planes *d, const double *x, double gap, size_t most,
                                      idm_error *opt_error)
 {
@@ -506,8 +508,8 @@ static idm_status find_best_response(cutting_planes *d, const double *x, double 
                                 a->cancel, opt_error);
 }
 
-/* The fresh row: the demonstrator's worth at the start less the rival's, and less what that was
- * paid; or no more less than the margin of the return. */
+/* new_row = the demonstrator's value at the start minus the best response's, minus the margins paid
+ * for deviations; for the margin of the return, plus that margin. */
 static void put_best_response(cutting_planes *d)
 {
   double *row = d->new_row;
@@ -525,20 +527,20 @@ static void put_best_response(cutting_planes *d)
   for (size_t e = 0; e < d->task->free_utility->entries; e++) add_entry(d, e, -count[e], row);
 }
 
-/* Look for a policy that is better than is allowed, and demand that it is not; else say how much
- * better one can be at most. */
+/* Searches for a policy that violates the margins and adds its constraint; otherwise records an
+ * upper bound on the violation. */
 static idm_status separate_best_response(cutting_planes *d, const double *x, bool *added,
                                          idm_error *opt_error)
 {
   static const struct {
-    double gap; /* of the range */
+    double gap; /* relative to the range */
     size_t most;
   } effort[] = {{1e-3, 300}, {1e-5, 1000}, {4e-7, 4000}};
   const size_t count = d->task->free_utility->count;
   const double allowed = dot(d->belief_value, x, count) + (by_state(d) ? 0 : x[count]);
   idm_status status = IDM_OK;
   d->attained = 0;
-  /* What rounding leaves of equal utilities tells no policies apart. */
+  /* If utilities are equal up to rounding, policies do not differ. */
   const double size = fmin(d->task->settings->bound, 1) / (1 - d->task->pomdp->discount);
   if (d->range <= 1e-9 * size) return IDM_OK;
   for (size_t i = 0; i < sizeof effort / sizeof effort[0] && status == IDM_OK; i++) {
@@ -556,8 +558,7 @@ static idm_status separate_best_response(cutting_planes *d, const double *x, boo
 
 /* --- 5. rounds ------------------------------------------------------------------------------ */
 
-/* What is demanded from the first: margins over the nearest plans, or that the demonstrator is no
- * better than itself. */
+/* Initial constraints: margins over the nearest plans, or the demonstrator against itself. */
 static idm_status initial_cuts(cutting_planes *d, idm_error *opt_error)
 {
   bool added = false;
@@ -567,7 +568,7 @@ static idm_status initial_cuts(cutting_planes *d, idm_error *opt_error)
   return add_cut(d, &added, opt_error);
 }
 
-/* Solve, and bring in whatever shows that more must be demanded, until nothing does. */
+/* Solves and adds violated constraints until there is none. */
 static idm_status generate_cuts(cutting_planes *d, idm_face *face, idm_error *opt_error)
 {
   enum { max_rounds = 500 };
@@ -620,10 +621,11 @@ static idm_status prepare(cutting_planes *d, idm_error *opt_error)
   if (status != IDM_OK) return status;
   const size_t pairs = d->demonstrator_graph.count * n.states;
   if ((double)pairs * (double)d->width > max_numbers)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "the log acts at %zu beliefs over %zu states: with %zu free entries of the "
-                    "utility that is more than '%s' can hold; free fewer entries, or tie some",
-                    d->demonstrator_graph.count, n.states, a->free_utility->count, a->caller);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "the log has decisions at %zu beliefs over %zu states: with %zu free entries of the "
+        "utility that is more than '%s' can store; free fewer entries, or tie some",
+        d->demonstrator_graph.count, n.states, a->free_utility->count, a->caller);
   status = allocate(d, opt_error);
   if (status != IDM_OK) return status;
   status = idm_policy_graph_values(a->pomdp, &d->demonstrator_graph, a->free_utility, d->value,
@@ -654,29 +656,29 @@ static void clear(cutting_planes *d)
 
 /* --- 6. words ------------------------------------------------------------------------------- */
 
-/* At beliefs without a decision in the log the demonstrator's plan is taken to be that of the
+/* At beliefs without a decision in the log, the demonstrator's plan is assumed to be that of the
  * nearest belief with one, and is constrained to be optimal as well. With more than a small share
- * of them the answer is that of another problem. */
+ * of such beliefs, the answer solves a different problem and has a fault. */
 static void note_approximations(double share, idm_optimality *f)
 {
   static const double most = 0.01;
   if (share <= 1e-12) return;
   idm_notes_add(share > most ? &f->faults : &f->words,
-                "%.3g %% of the demonstrator's discounted steps come after beliefs that the log "
-                "never acts at; there the plan of the nearest belief at which it does is taken for "
-                "its own, and made the best as well: other utilities may explain the log better. "
-                "Expected longer trajectories, or more of them",
+                "%.3g %% of the demonstrator's discounted steps come after beliefs without a "
+                "decision in the log; there the plan of the nearest belief with a decision is "
+                "assumed, and constrained to be optimal as well: other utilities may explain the "
+                "log better. Expected longer trajectories, or more of them",
                 100 * share);
 }
 
-/* Name the constraints that are not of the log, in a refusal. */
+/* Appends to an infeasibility message the constraints that do not come from the log. */
 static void explain_infeasible(double share, idm_error *error)
 {
   idm_error own = *error;
   if (share <= 1e-12) return;
   (void)idm_fail(error, IDM_INPUT,
-                 "%.300s; at beliefs that the log never acts at (%.3g %% of discounted steps) the "
-                 "plan of the nearest belief was taken for the demonstrator's",
+                 "%.300s; at beliefs without a decision in the log (%.3g %% of discounted steps) "
+                 "the plan of the nearest belief was assumed",
                  own.message, 100 * share);
 }
 
@@ -688,31 +690,33 @@ static void note_margins(const cutting_planes *d, const double *x, idm_notes *wo
     none += margin[i] <= 1e-9 * fmax(1, d->range);
   if (none == d->demonstrator_graph.count)
     idm_notes_add(words,
-                  "no utility of the box makes what the log shows better than everything else at "
-                  "any belief: the margin is 0%s",
+                  "no utility of the box makes the log's actions better than all others at any "
+                  "belief: the margin is 0%s",
                   d->range <= 1e-9 * fmin(1, d->task->settings->bound)
-                      ? ", and this utility, the same everywhere, explains any log"
+                      ? ", and this utility, which is constant, explains any log"
                       : "");
   else if (none)
     idm_notes_add(
         words,
-        "at %zu of the %zu beliefs that the log acts at the margin is 0: there something "
-        "else is as good under this utility, and a planner may do it; an --epsilon above 0 "
-        "asks for more than that",
+        "at %zu of the %zu beliefs with decisions the margin is 0: another action is as good there "
+        "under this utility, and a planner may take it; an --epsilon above 0 excludes that",
         none, d->demonstrator_graph.count);
   else
-    idm_notes_add(words, "the log acts at %zu beliefs, and at each of them nothing else is as good",
-                  d->demonstrator_graph.count);
+    idm_notes_add(
+        words,
+        "the log has decisions at %zu beliefs, and at each of them no other action is as good",
+        d->demonstrator_graph.count);
 }
 
 static void note_result(const cutting_planes *d, const idm_face *face, idm_optimality *f)
 {
   if (d->task->opt_target)
     idm_notes_add(
-        &f->words, "the log acts at %zu beliefs, and at each of them nothing else is better%s",
+        &f->words,
+        "the log has decisions at %zu beliefs, and at each of them no other action is better%s",
         d->demonstrator_graph.count,
-        d->task->settings->epsilon > 0 ? " than by --epsilon less"
-                                       : "; with --epsilon 0 something else may be as good");
+        d->task->settings->epsilon > 0 ? ", but worse by --epsilon at least"
+                                       : "; with --epsilon 0 another action may be as good");
   else if (by_state(d))
     note_margins(d, face->x, &f->words);
   else if (face->x[d->task->free_utility->count] <= 1e-9 * fmax(1, d->range))
@@ -728,9 +732,8 @@ static void note_result(const cutting_planes *d, const idm_face *face, idm_optim
                 squared_norm(d) ? "KKT residual" : "duality gap", face->attained);
   if (d->attained > closed)
     idm_notes_add(&f->words,
-                  "how good a policy can be under this utility was not found closely enough: one "
-                  "may be better than is allowed for, by %.1e of the range of what policies are "
-                  "worth",
+                  "the optimal value under this utility was not bounded closely enough: a policy "
+                  "may exceed the margins by %.1e of the range of policy values",
                   d->attained);
   if (!(face->attained <= 1e-9)) idm_notes_add(&f->faults, "the program was not solved exactly");
 }
@@ -739,7 +742,7 @@ idm_status idm_belief_margin_find(const idm_belief_margin *task, idm_face *face,
                                   idm_optimality *finding, idm_error *opt_error)
 {
   cutting_planes d = {.task = task, .width = task->free_utility->count + 1};
-  double share = 0; /* of discounted steps that are guessed */
+  double share = 0; /* share of discounted steps after approximate links */
   idm_status status = prepare(&d, opt_error);
   if (status == IDM_OK)
     status = idm_policy_graph_approximated(task->pomdp, &d.demonstrator_graph, &share, task->cancel,

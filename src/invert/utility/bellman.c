@@ -1,4 +1,4 @@
-/* Linear programs of utilities and values.
+/* Linear programs over utilities and values.
  *
  * Contents: penalty · face · bellman */
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* === penalty ================================================================================ */
 
-/* A price on the size of numbers. */
+/* Weighted L1 penalty. */
 
 idm_status idm_penalty_add(idm_program *program, size_t count, size_t above, double penalty,
                            const double *weight, const double *opt_target, idm_error *opt_error)
@@ -31,11 +31,11 @@ idm_status idm_penalty_add(idm_program *program, size_t count, size_t above, dou
 
 /* === face =================================================================================== */
 
-/* One optimum among all optima of a linear program. */
+/* Selection of one optimum among all optima of a linear program. */
 
-/* Optima that differ by no more than this are one. */
+/* Optima that differ by no more than this are considered equal. */
 static const double min_difference = 1e-7;
-/* What a certificate may leave. */
+/* Tolerance of certificates. */
 static const double tolerance = 1e-9;
 
 static idm_status fail_to_solve(idm_program_end end, const char *infeasible, const char *unbounded,
@@ -46,8 +46,8 @@ static idm_status fail_to_solve(idm_program_end end, const char *infeasible, con
   if (end == IDM_PROGRAM_INFEASIBLE) return idm_fail(opt_error, IDM_INPUT, "%s", infeasible);
   if (end == IDM_PROGRAM_UNBOUNDED) return idm_fail(opt_error, IDM_INPUT, "%s", unbounded);
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "the best utility was not found: numbers of very different sizes stand in the "
-                  "way");
+                  "the best utility was not found: the program is ill-conditioned, with numbers of "
+                  "very different sizes");
 }
 
 idm_status idm_face_solve(idm_program *program, const char *infeasible, const char *unbounded,
@@ -59,13 +59,13 @@ idm_status idm_face_solve(idm_program *program, const char *infeasible, const ch
   return fail_to_solve(solution->end, infeasible, unbounded, cancel, opt_error);
 }
 
-/* What is found once is found again, but for rounding; and may have no end. */
+/* Messages for failures on the optimal face, which is not empty up to rounding but can be
+ * unbounded. */
 static const char not_found_message[] =
-    "which other utilities do as well could not be found: numbers of very different sizes stand in "
-    "the way";
-static const char unbounded_message[] =
-    "other utilities do as well, without an end; expected a finite --bound, or fewer entries that "
-    "are free";
+    "other optimal utilities could not be determined: the program is ill-conditioned, with numbers "
+    "of very different sizes";
+static const char unbounded_message[] = "the set of optimal utilities is unbounded; expected a "
+                                        "finite --bound, or fewer entries that are free";
 
 static double cost_of(const double *cost, const double *x, size_t columns)
 {
@@ -74,7 +74,7 @@ static double cost_of(const double *cost, const double *x, size_t columns)
   return sum;
 }
 
-/* Take an optimum that was found by other means, with how far it may be from one. */
+/* Stores an optimum found by other means, and its distance from optimality. */
 static void store_optimum(const double *cost, const double *x, size_t columns, double residual,
                           idm_face *face)
 {
@@ -85,8 +85,9 @@ static void store_optimum(const double *cost, const double *x, size_t columns, d
   face->attained = fmax(face->attained, fmax(residual, objective_loss));
 }
 
-/* Whether the columns can move, by the least and the largest of a generic sum of them. Where they
- * can, the optimum is now the one with the least sum, which is one whatever the order. */
+/* Determines uniqueness by the least and largest values of a generic linear function of the columns
+ * on the optimal face. If they differ, stores the optimum of the least value, which does not depend
+ * on the order of columns. */
 static idm_status check_unique(idm_program *program, const double *cost, idm_face *face,
                                idm_cancel *cancel, idm_error *opt_error)
 {
@@ -94,7 +95,7 @@ static idm_status check_unique(idm_program *program, const double *cost, idm_fac
   idm_program_solution found;
   double end[2] = {0, 0};
   idm_status status = IDM_OK;
-  /* The largest first: the last solution is the one to keep. */
+  /* The maximum first: the last solution is kept. */
   for (int sign = 1; sign >= 0 && status == IDM_OK; sign--) {
     for (size_t j = 0; j < columns; j++)
       idm_program_set_cost(program, j, j < face->count ? (sign ? -1 : 1) * face->key[j] : 0);
@@ -108,7 +109,7 @@ static idm_status check_unique(idm_program *program, const double *cost, idm_fac
   return status;
 }
 
-/* The nearest of what is left, where that is shown. */
+/* Projects the target point onto the optimal face; kept if the residual certifies it. */
 static idm_status choose_nearest(idm_program *program, const double *cost, idm_face *face,
                                  idm_cancel *cancel, idm_error *opt_error)
 {
@@ -186,7 +187,7 @@ idm_status idm_face_ranges(idm_program *program, size_t count, double *range, id
 
 /* === bellman ================================================================================ */
 
-/* Bellman's equations as rows of a linear program. */
+/* Bellman equations as rows of a linear program. */
 
 idm_bellman_rows idm_bellman_begin(idm_program *program, const idm_mdp *mdp,
                                    const idm_free_utility *free_utility, size_t values)

@@ -1,4 +1,5 @@
-/* The nearest occupancy, by the interior-point method or for tv by a linear program, as a policy.
+/* Projection onto the set of occupancies, by a primal-dual interior-point method or for tv by a
+ * linear program, and the policy of the projection.
  *
  * Contents: interior · closest */
 #include "invert/utility/mdp.h"
@@ -12,20 +13,21 @@
 
 /* === interior ================================================================================= */
 
-/* A primal-dual interior-point method (Wright 1997) for convex functions of occupancies. Their
- * second derivative is a block a state, so that a step is a system of one equation a state. */
+/* Primal-dual interior-point method (Wright 1997) for convex functions of occupancies
+ * (`docs/method/inverse.md, 2`). The Hessian has one block per state, so a Newton step is a linear
+ * system with one equation per state. */
 
 enum { max_steps = 300, max_halvings = 30, patience = 12 };
-/* Where the path ends: products of q and its price below this are nothing. */
+/* The central path ends at products of q and its multiplier below this. */
 static const double min_complementarity = 1e-26;
 
-/* With tv: a >= 0 and c = q - p + a >= 0, of which a is paid. */
+/* One iterate. For tv: a >= 0 and c = q - p + a >= 0, with sum a in the objective. */
 typedef struct point {
-  double *q; /* [entry], as all below */
-  double *z; /* price of q >= 0 */
+  double *q; /* [entry], as the next three */
+  double *z; /* multiplier of q >= 0 */
   double *a;
-  double *s; /* price of a >= 0, and 1 - s that of c >= 0 */
-  double *y; /* [row]: prices of the equations */
+  double *s; /* multiplier of a >= 0; that of c >= 0 is 1 - s */
+  double *y; /* [row]: multipliers of the flow constraints */
 } point;
 
 typedef struct interior {
@@ -37,14 +39,15 @@ typedef struct interior {
   point at;
   point step;
   point trial;
-  double *derivative;   /* [n]: what the step has to undo */
-  double *diagonal;     /* [n]: second derivative beside that of the entropy */
-  double *curvature;    /* [n]: with it */
-  double *log_pi;       /* [n] */
-  double *dual_cost;    /* [n] */
-  double *scale;        /* [n]: q where the step begins */
-  double *rank_one;     /* [m]: what the entropy adds to a row's inverse */
-  double *best;         /* [n]: the best q, and */
+  double *derivative; /* [n]: right-hand side of the step */
+  double *diagonal;   /* [n]: second derivative without that of the entropy */
+  double *curvature;  /* [n]: second derivative with the entropy's diagonal part */
+  double *log_pi;     /* [n] */
+  double *dual_cost;  /* [n] */
+  double *scale;      /* [n]: q at the beginning of the step */
+  double *rank_one; /* [m]: coefficient of the rank-one term that the entropy adds to the inverse of
+                       a row's block */
+  double *best;     /* [n]: best q so far, and */
   double *best_dual;    /* [m]: its y */
   double *matrix;       /* [m][m] */
   idm_row_extent *edge; /* [m] */
@@ -95,7 +98,7 @@ static double overlap_slack(const interior *o, const point *p, size_t i)
   return p->q[i] - o->f->p[i] + p->a[i];
 }
 
-/* Start from the occupancy of taking what is allowed alike: it satisfies the equations. */
+/* Starts from the occupancy of the uniform policy over allowed actions, which is feasible. */
 static bool set_start(interior *o)
 {
   const idm_flows *f = o->f;
@@ -119,7 +122,7 @@ static bool set_start(interior *o)
   return true;
 }
 
-/* Distance from the central path at the target, each equation by the scale of what it is about. */
+/* Distance from the central path at the target; dual residuals are scaled by q. */
 static double path_residual(interior *o, const point *p)
 {
   const idm_flows *f = o->f;
@@ -141,7 +144,7 @@ static double path_residual(interior *o, const point *p)
   return sqrt(sum);
 }
 
-/* Slopes and stiffness of the entries with everything but q and y eliminated. */
+/* Gradient and diagonal of the Newton system after elimination of all variables except q and y. */
 static void linearise(interior *o)
 {
   const idm_flows *f = o->f;
@@ -169,9 +172,9 @@ static void linearise(interior *o)
   }
 }
 
-/* The block of a row is diag(stiff) - w / mass 1 1', its inverse diag(1 / stiff) + shared (1/stiff)
- * (1/stiff)', with shared = w / (mass - w sum 1/stiff), whose denominator is sum q extra / stiff
- * without the cancellation. */
+/* The block of a row is diag(curvature) - w / mass 1 1'; its inverse is diag(1 / curvature) +
+ * rank_one (1/curvature) (1/curvature)' with rank_one = w / (mass - w sum 1/curvature). The
+ * denominator is computed as sum q diagonal / curvature, without cancellation. */
 static void set_rank_one(interior *o)
 {
   const idm_flows *f = o->f;
@@ -222,7 +225,7 @@ static bool assemble(interior *o)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* What follows from the step of q for the rest. */
+/* Steps of the eliminated variables from the step of q. */
 static void complete_step(interior *o)
 {
   for (size_t i = 0; i < o->n; i++) {
@@ -266,7 +269,7 @@ static double limit_length(double length, double x, double dx)
   return dx < 0 ? fmin(length, -0.995 * x / dx) : length;
 }
 
-/* As far as everything stays positive. */
+/* Largest step length that keeps all variables positive. */
 static double max_length(const interior *o)
 {
   double length = 1;
@@ -294,7 +297,8 @@ static void advance(const point *from, const point *step, double length, size_t 
   for (size_t r = 0; r < m; r++) to->y[r] = from->y[r] + length * step->y[r];
 }
 
-/* Go along the step as long as it comes nearer to the central path; returns how far. */
+/* Backtracks along the step until the distance from the central path decreases sufficiently;
+ * returns the step length, 0 on failure. */
 static double line_search(interior *o)
 {
   double length = max_length(o);
@@ -323,7 +327,8 @@ static double complementarity(const interior *o)
   return sum / (double)(o->split ? 3 * o->n : o->n);
 }
 
-/* The gap; where the entropy keeps every action, also how far log pi is from what it should be. */
+/* Optimality gap; with entropy, which keeps all actions positive, the maximum of the gap and the
+ * largest stationarity residual of log pi. */
 static double measure(interior *o, double *gap)
 {
   double *share = NULL;
@@ -340,8 +345,9 @@ static double measure(interior *o, double *gap)
   return fmax(*gap, worst);
 }
 
-/* Whether a point is better than the best so far. Among those whose gap is closed log pi decides;
- * before, the gap alone: where hardly anything comes log pi may be far off all along. */
+/* true if a point improves on the best so far. Among points with a closed gap the residual of log
+ * pi decides; otherwise the gap alone, because log pi can stay inaccurate in states of small
+ * occupancy. */
 static bool is_better(double now, double gap, double least, double least_gap)
 {
   static const double closed = 1e-10;
@@ -352,8 +358,8 @@ static idm_status follow_path(interior *o, idm_cancel *opt_cancel, double *gap,
                               idm_error *opt_error)
 {
   double least = INFINITY;
-  double halving_mark = INFINITY; /* where it was when it last had become half, */
-  double left = INFINITY;         /* and how far along the path */
+  double halving_mark = INFINITY; /* residual at which progress was last recorded */
+  double left = INFINITY;         /* complementarity at that time */
   double length = 1;
   int stalled = 0;
   *gap = INFINITY;
@@ -409,17 +415,16 @@ idm_status idm_interior_point_solve(const idm_flows *flows, idm_cancel *opt_canc
 
 /* === closest ================================================================================== */
 
-/* Occupancy below which a state counts as not come to, where nothing keeps every action. */
+/* States of lower occupancy count as unreached, if no term keeps all actions positive. */
 static const double min_occupancy = 1e-11;
-/* What a gap may be after probabilities were made 0. */
+/* Largest gap that is accepted after probabilities are set to 0. */
 static const double max_gap = 1e-12;
 
 /* --- tv ------------------------------------------------------------------------------------- */
 
-/* Occupancies are small beside the tolerances of a linear program: there they count so many times.
- */
+/* Factor that scales occupancies relative to the absolute tolerances of a linear program. */
 static const double unit = 1e5;
-/* And less than this of them is rounding. */
+/* Scaled occupancies below this are rounding errors. */
 static const double rounding = 1e-9;
 
 /* 1/2 sum |p - q| = sum max(p - q, 0) + (sum q - sum p) / 2: columns q, then the maxima. */
@@ -455,7 +460,8 @@ static bool is_interrupted(void *context)
   return idm_cancel_poll(context);
 }
 
-/* q, the prices y of the equations, and those of the maxima: the slopes that they take. */
+/* Returns q, the multipliers y of the flow constraints, and those of the maxima, which are the
+ * subgradients for the gap. */
 static idm_status minimise_distance(const idm_flows *f, idm_cancel *opt_cancel, double *q,
                                     double *y, double *share, idm_error *opt_error)
 {
@@ -490,7 +496,7 @@ typedef struct nearest_search {
   double *work; /* [2 entries] */
 } nearest_search;
 
-/* The policy of q; opt_zero[entry] are to be 0. */
+/* Policy of q; entries with opt_zero[entry] get probability 0. */
 static void put_policy(const nearest_search *o, const bool *opt_zero, double *policy)
 {
   const idm_flows *f = o->flows;
@@ -508,7 +514,7 @@ static void put_policy(const nearest_search *o, const bool *opt_zero, double *po
   }
 }
 
-/* The occupancy of a policy, and as entries. */
+/* Occupancy of a policy, by state and action and by entries. */
 static idm_status policy_occupancy(const nearest_search *o, const double *policy, double *occupancy,
                                    double *entries, idm_error *opt_error)
 {
@@ -520,8 +526,8 @@ static idm_status policy_occupancy(const nearest_search *o, const double *policy
   return status;
 }
 
-/* Probabilities that only the method keeps above 0, by the price of being there, become 0, unless
- * that opens the gap. */
+/* Sets probabilities to 0 that are positive only because of the barrier, judged by their reduced
+ * costs, unless that increases the gap. */
 static idm_status round_zeros(const nearest_search *o, bool *zero, double *trial,
                               idm_occupancy_projection *found, idm_error *opt_error)
 {
@@ -573,7 +579,7 @@ static idm_status find(const nearest_search *o, idm_cancel *opt_cancel, bool *ze
   if (status != IDM_OK) return status;
   found->objective = idm_flows_objective(f, trial);
   if (linear) found->gap = idm_flows_gap(f, trial, o->y, share, o->work);
-  /* Beside entropy and reverse-kl nothing is worth a probability of 0. */
+  /* With entropy or reverse-kl the optimum has no zero probabilities. */
   if (!linear && !(f->entropy > 0) && f->divergence != IDM_DIVERGENCE_REVERSE_KL)
     status = round_zeros(o, zero, trial, found, opt_error);
   found->zeros = count_zeros(o->mdp, found);

@@ -1,4 +1,4 @@
-/* Two agents of one problem: the canonical distance of their utilities, and the
+/* Comparison of two agents of one problem: EPIC-type canonical distance of their utilities, and
  * divergences of their policies.
  *
  * Contents: whether they can be compared · agents · divergences */
@@ -12,7 +12,7 @@
 #include "invert/policy.h"
 #include "invert/utility/sought.h"
 
-/* Draws that the policy of a run is a mean over, at most. */
+/* Largest number of draws over which the policy of a run is averaged. */
 static const size_t max_draws = 200;
 
 /* --- whether they can be compared ----------------------------------------------------------- */
@@ -41,7 +41,7 @@ static bool all_equal(const double *opt_a, const double *opt_b, size_t count)
   return true;
 }
 
-/* Rows of where actions lead, whichever way each file gives them. */
+/* Compares sparse transition rows. */
 static bool same_transitions(const idm_sparse_rows *a, const idm_sparse_rows *b, size_t rows)
 {
   if (!all_equal(a->probability, b->probability,
@@ -72,7 +72,7 @@ static idm_status compare_settings(const idm_setting *a, const idm_setting *b, i
   if (status != IDM_OK) return status;
   if (a->fully_observed != b->fully_observed)
     return fail_differ("whether states are observed", opt_error);
-  if (!all_equal(a->start, b->start, n.states)) return fail_differ("where they start", opt_error);
+  if (!all_equal(a->start, b->start, n.states)) return fail_differ("their `start`", opt_error);
   if (a->horizon != b->horizon) return fail_differ("their horizon", opt_error);
   for (size_t u = 0; u < n.actions; u++)
     if (a->terminal[u] != b->terminal[u])
@@ -85,13 +85,13 @@ static idm_status compare_settings(const idm_setting *a, const idm_setting *b, i
 
 /* --- agents --------------------------------------------------------------------------------- */
 
-/* What is compared of one. */
+/* One of the two agents. */
 typedef struct agent {
   const idm_compared_agent *of;
-  idm_parameters *parameters; /* of a run */
-  idm_theta *theta;           /* at the centre */
+  idm_parameters *parameters; /* NULL without a run */
+  idm_theta *theta;           /* at the centre of the draws, or the problem's */
   idm_mdp *mdp;
-  double *policy; /* [state][action]; NULL where there is none */
+  double *policy; /* [state][action]; NULL without a policy by state */
 } agent;
 
 static void close_compared_agent(agent *a)
@@ -102,7 +102,8 @@ static void close_compared_agent(agent *a)
   free(a->policy);
 }
 
-/* The mean over draws: where several explanations share a posterior, its centre is none of them. */
+/* Averages the policy over draws: the centre of a multimodal posterior need not represent any of
+ * its modes. */
 static idm_status average_policy(agent *a, size_t numbers, idm_error *opt_error)
 {
   const idm_posterior *p = a->of->opt_posterior;
@@ -128,7 +129,7 @@ static idm_status find_policy(agent *a, idm_error *opt_error)
 {
   const idm_problem *problem = a->of->problem;
   const idm_sizes n = idm_setting_sizes(problem->setting);
-  /* With a horizon policies depend on the steps left. */
+  /* With a horizon, policies depend on the steps left. */
   if (!idm_policy_by_state(problem) || problem->setting->horizon) return IDM_OK;
   a->policy = idm_new(idm_times(n.states, n.actions), sizeof *a->policy);
   if (!a->policy) return idm_fail_memory(opt_error);
@@ -175,7 +176,7 @@ static double divergence(const double *p, const double *q, size_t count)
   return fmax(sum, 0);
 }
 
-/* Mean over the states that the first comes to. */
+/* Mean KL divergence over the state occupancy of the first policy. */
 static idm_status mean_divergence(const agent *a, const agent *b, double *mean,
                                   idm_error *opt_error)
 {
@@ -192,7 +193,7 @@ static idm_status mean_divergence(const agent *a, const agent *b, double *mean,
     sum += mass * divergence(a->policy + s * n.actions, b->policy + s * n.actions, n.actions);
     total += mass;
   }
-  *mean = sum / total; /* with terminal actions less than 1 */
+  *mean = sum / total; /* the total is below 1 with terminal actions */
   free(occupancy);
   return status;
 }

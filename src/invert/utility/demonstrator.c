@@ -1,4 +1,5 @@
-/* The demonstrator: visits, frequencies, occupancy. */
+/* Demonstrator of a log: states of rows, action frequencies, effective number of decisions and
+ * occupancies. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 /* --- states --------------------------------------------------------------------------------- */
 
-/* The state that a distribution is certain of. */
+/* State of a degenerate belief, or IDM_MISSING. */
 static int32_t corner(const double *belief, size_t states)
 {
   for (size_t s = 0; s < states; s++)
@@ -30,7 +31,7 @@ void idm_demonstrator_states(const idm_data *data, const idm_setting *setting, i
   }
 }
 
-/* --- stations --------------------------------------------------------------------------------- */
+/* --- states of rows -------------------------------------------------------------------------- */
 
 void idm_row_states_destroy(idm_row_states *row_states)
 {
@@ -59,7 +60,7 @@ idm_status idm_row_states_create(size_t rows, size_t entries, idm_row_states **r
   return IDM_OK;
 }
 
-/* Of observed states. */
+/* States of rows if states are observed. */
 static idm_status place_rows(const idm_data *data, const idm_setting *setting,
                              idm_row_states **ret_row_states, idm_error *opt_error)
 {
@@ -84,7 +85,7 @@ static idm_status place_rows(const idm_data *data, const idm_setting *setting,
 
 /* --- counts --------------------------------------------------------------------------------- */
 
-/* Add a row's decision; false where it has no place. */
+/* Adds a row's decision; returns false if the row has no state. */
 static bool add_row(const idm_demonstrator *d, const idm_data *data, size_t row, double weight,
                     double *to, double *opt_visits)
 {
@@ -206,7 +207,7 @@ void idm_demonstrator_destroy(idm_demonstrator *demonstrator)
   free(demonstrator);
 }
 
-/* --- one action a state --------------------------------------------------------------------- */
+/* --- deterministic demonstrators ------------------------------------------------------------- */
 
 idm_status idm_demonstrator_deterministic(const idm_demonstrator *d, const idm_setting *setting,
                                           const char *caller, int32_t *action, idm_error *opt_error)
@@ -230,7 +231,7 @@ idm_status idm_demonstrator_deterministic(const idm_demonstrator *d, const idm_s
   }
   if (!mixed_states) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' needs one action a state, and the log has more in %zu %s: %s%s; for a "
+                  "'%s' needs one action per state, and the log has more in %zu %s: %s%s; for a "
                   "demonstrator whose actions vary use --class me-irl",
                   caller, mixed_states, mixed_states == 1 ? "state" : "states", list,
                   mixed_states > max_listed ? ", ..." : "");
@@ -238,7 +239,7 @@ idm_status idm_demonstrator_deterministic(const idm_demonstrator *d, const idm_s
 
 /* --- occupancy ------------------------------------------------------------------------------ */
 
-/* Whether an action or an arrival ended a trajectory for good. */
+/* true if a terminal action or state ended the trajectory. */
 static bool has_ended(const idm_data *data, const idm_setting *setting, size_t trajectory)
 {
   const size_t last = data->first[trajectory + 1] - 1;
@@ -247,7 +248,7 @@ static bool has_ended(const idm_data *data, const idm_setting *setting, size_t t
          idm_observation_is_terminal(setting, data->observation[last]);
 }
 
-/* Add what a trajectory did, discounted; returns the sum of its weights. */
+/* Adds the discounted decisions of a trajectory; returns the sum of their weights. */
 static double add_trajectory(const idm_demonstrator *d, const idm_mdp *mdp, const idm_data *data,
                              size_t t, double weight, double *occupancy)
 {
@@ -257,8 +258,9 @@ static double add_trajectory(const idm_demonstrator *d, const idm_mdp *mdp, cons
   return total;
 }
 
-/* An episode that ended has the mass of its steps and none after them, as the occupancy of a policy
- * has. Trajectories that the log cuts off have a mass of 1, in the proportions of what they did. */
+/* An episode that ended contributes the mass of its steps and none after them, as in the occupancy
+ * of a policy. Trajectories that the log truncates share the remaining mass in proportion to their
+ * discounted decisions. */
 static void empirical_occupancy(const idm_demonstrator *d, const idm_mdp *mdp, const idm_data *data,
                                 const idm_setting *setting, double *occupancy)
 {
@@ -279,7 +281,7 @@ static void empirical_occupancy(const idm_demonstrator *d, const idm_mdp *mdp, c
       add_trajectory(d, mdp, data, t, share / (double)data->trajectories, occupancy);
 }
 
-/* What a decision counts in a policy's occupancy m, by mass[state]. */
+/* Weight of a decision in a policy's occupancy with state masses mass[state]. */
 static double occupancy_weight(const idm_demonstrator *d, const double *mass, size_t row)
 {
   const idm_row_states *p = d->row_states;
@@ -351,8 +353,8 @@ idm_status idm_demonstrator_occupancy(const idm_demonstrator *d, const idm_mdp *
   const double unvisited = idm_demonstrator_unvisited(d, occupancy);
   if (unvisited > 0)
     idm_notes_add(opt_notes,
-                  "%.3g %% of the demonstrator's occupancy lies in %s that the log never "
-                  "visits; there the action prior is taken for its policy",
+                  "%.3g %% of the demonstrator's occupancy lies in %s that the log never visits; "
+                  "there the action prior is used as its policy",
                   100 * unvisited, setting->fully_observed ? "states" : "beliefs");
   return IDM_OK;
 }

@@ -1,4 +1,5 @@
-/* The discount of a least sum: on a grid, and between its points.
+/* Joint search for the discount and the utility: minimises a profile over the discount on a grid,
+ * refined by golden-section search.
  *
  * Contents: the least sum · its range · the answer */
 #include "invert/utility/asked.h"
@@ -6,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Discounts on a grid, which the search between its points starts from. */
+/* Number of grid points of the discount. */
 enum { DISCOUNTS = 65 };
 
 bool idm_discount_is_free(const idm_problem *problem)
@@ -16,13 +17,13 @@ bool idm_discount_is_free(const idm_problem *problem)
 
 /* --- the least sum -------------------------------------------------------------------------- */
 
-/* The least sum by discount: of the numbers the least at each. */
+/* Profile of the sum: for each discount, the minimum over the utility. */
 typedef struct discount_profile {
   const idm_discount_search *search;
-  double objective[DISCOUNTS]; /* at i / (DISCOUNTS - 1) */
+  double objective[DISCOUNTS]; /* at the discounts i / (DISCOUNTS - 1) */
   double best;                 /* discount of the least sum */
-  double least;                /* that sum */
-  double tied_discount;        /* a discount apart from it with as small a sum; NaN: none */
+  double least;                /* least sum */
+  double tied_discount;        /* a distant discount with an equal sum; NaN: none */
 } discount_profile;
 
 static idm_status evaluate(discount_profile *p, double discount, double *objective,
@@ -37,7 +38,7 @@ static idm_status evaluate(discount_profile *p, double discount, double *objecti
   return status;
 }
 
-/* The least sum between two discounts, by golden sections. */
+/* Minimises the profile between two discounts by golden-section search. */
 static idm_status golden_section(discount_profile *p, double low, double high, double *at,
                                  double *objective, idm_error *opt_error)
 {
@@ -62,9 +63,9 @@ static idm_status golden_section(discount_profile *p, double low, double high, d
   return status;
 }
 
-/* Sums that differ by no more than this are as small. A sum of terms is compared with its floor,
- * not with the largest: discounted sums of long trajectories grow without end as the discount
- * goes to 1. */
+/* Largest difference between sums that count as equal. For a sum of terms it is relative to the
+ * floor, not to the largest sum: discounted sums of long trajectories grow without bound as the
+ * discount approaches 1. */
 static double tolerance_of(const discount_profile *p)
 {
   if (p->search->terms > 0) return p->search->floor * (p->search->squares ? 1e6 : 1e3);
@@ -85,7 +86,7 @@ static void update_best(discount_profile *p, double discount, double objective)
   p->least = objective;
 }
 
-/* The least sum over all discounts: on the grid, and between neighbours of its local minima. */
+/* Minimises the profile over all discounts: on the grid, and around each of its local minima. */
 static idm_status search_discounts(discount_profile *p, idm_error *opt_error)
 {
   const double step = 1.0 / (DISCOUNTS - 1);
@@ -111,7 +112,8 @@ static idm_status search_discounts(discount_profile *p, idm_error *opt_error)
 
 /* --- its range ------------------------------------------------------------------------------ */
 
-/* Where the least sum by discount passes a limit, between a discount within it and one beyond. */
+/* Bisects for the discount at which the profile crosses a limit, between a discount within it and
+ * one beyond. */
 static idm_status bisect_limit(discount_profile *p, double limit, double inside, double outside,
                                double *at, idm_error *opt_error)
 {
@@ -129,7 +131,7 @@ static idm_status bisect_limit(discount_profile *p, double limit, double inside,
   return status;
 }
 
-/* The least and the largest discount within a limit: of the grid, and between its points. */
+/* Least and largest discount within a limit: on the grid, refined by bisection. */
 static idm_status find_range(discount_profile *p, double limit, double *range, idm_error *opt_error)
 {
   const double step = 1.0 / (DISCOUNTS - 1);
@@ -149,8 +151,8 @@ static idm_status find_range(discount_profile *p, double limit, double *range, i
   return status;
 }
 
-/* Probability that |T| is below t, T of Student's distribution with nu degrees of freedom: sums of
- * powers of a cosine (Zelen and Severo 1964, equations 26.7.3 and 26.7.4). */
+/* P(|T| < t) for Student's t with nu degrees of freedom: sums of powers of a cosine (Zelen and
+ * Severo 1964, equations 26.7.3 and 26.7.4). */
 static double student_within(double t, size_t nu)
 {
   const double angle = atan(t / sqrt((double)nu)), cosine = cos(angle), square = cosine * cosine;
@@ -163,10 +165,10 @@ static double student_within(double t, size_t nu)
   return odd ? (angle + sin(angle) * sum) / acos(0) : sin(angle) * sum;
 }
 
-/* The 95 % point of F with 1 and nu degrees of freedom. */
+/* 95 % quantile of F with 1 and nu degrees of freedom. */
 static double f_limit(size_t nu)
 {
-  enum { max_degrees = 2000 }; /* beyond, the limit is that of a normal to .1 % */
+  enum { max_degrees = 2000 }; /* beyond, the quantile equals the normal limit to .1 % */
   double low = 0, high = 20;
   for (int i = 0; i < 60; i++) {
     const double middle = 0.5 * (low + high);
@@ -178,8 +180,8 @@ static double f_limit(size_t nu)
   return low * low;
 }
 
-/* The discounts whose sum of squares a ratio of variances does not distinguish from the least, at
- * 95 % of normal errors. */
+/* Adds the confidence set of the discount: values whose sum of squares does not differ from the
+ * least by an F test at 95 %, for normal errors. */
 static idm_status note_range(discount_profile *p, idm_optimality *f, idm_error *opt_error)
 {
   const double terms = p->search->terms;
@@ -187,8 +189,8 @@ static idm_status note_range(discount_profile *p, idm_optimality *f, idm_error *
   double range[2];
   if (left <= 0) {
     idm_notes_add(&f->faults,
-                  "%g terms are no more than the %zu numbers that are fitted to them: they show "
-                  "nothing of how well the discount is determined",
+                  "%g terms are no more than the %zu numbers that are fitted to them: how well the "
+                  "discount is determined cannot be estimated",
                   terms, f->free);
     return IDM_OK;
   }
@@ -204,8 +206,8 @@ static idm_status note_range(discount_profile *p, idm_optimality *f, idm_error *
   const idm_status status = find_range(p, limit, range, opt_error);
   if (status != IDM_OK) return status;
   idm_notes_add(&f->words,
-                "discounts from %.4g to %.4g have sums of squares that errors of %s do not "
-                "tell apart from the least (ratio of variances, about 95 %%)",
+                "discounts from %.4g to %.4g have sums of squares that, given the errors of %s, do "
+                "not differ significantly from the least (ratio of variances, about 95 %%)",
                 range[0], range[1], p->search->evidence);
   if (range[1] - range[0] >= 0.9)
     idm_notes_add(&f->faults,
@@ -220,30 +222,29 @@ static idm_status note_range(discount_profile *p, idm_optimality *f, idm_error *
 static idm_status note_discount(discount_profile *p, idm_optimality *f, idm_error *opt_error)
 {
   idm_notes_add(&f->words,
-                "the discount is the best of %d from 0 to 1 and of what is between the best of "
-                "them; unchecked: a smaller sum in a dip between two of the others",
+                "the discount is the best of %d grid points from 0 to 1, refined around the local "
+                "minima; unchecked: smaller sums between other grid points",
                 DISCOUNTS);
   if (!isnan(p->tied_discount))
     idm_notes_add(
-        &f->faults, "a discount of %.4g comes as near to %s as %.4g%s: %s do not determine it",
+        &f->faults, "a discount of %.4g fits %s as well as %.4g%s: %s do not determine it",
         p->tied_discount, p->search->evidence, p->best,
         p->search->task->free_utility->count ? ", with other utilities" : "", p->search->evidence);
   if (!p->search->task->problem->setting->fully_observed)
-    idm_notes_add(&f->faults,
-                  "unchecked: how the discount depends on the probabilities of the file, which the "
-                  "beliefs are followed with");
+    idm_notes_add(&f->faults, "unchecked: how the discount depends on the probabilities of the "
+                              "file, from which the beliefs are computed");
   return p->search->terms > 0 ? note_range(p, f, opt_error) : IDM_OK;
 }
 
-/* Plans without a horizon need a discount below 1: a sum that falls up to there has no least one.
- * Between points of the grid the search ends 1e-9 from it. */
+/* Plans without a horizon need a discount below 1: a profile that decreases up to 1 has no minimum.
+ * The search between grid points ends 1e-9 below 1. */
 static idm_status check_end(const discount_profile *p, idm_error *opt_error)
 {
   static const double max_discount_gap = 1e-6;
   if (p->best < 1 - max_discount_gap || p->search->task->problem->setting->horizon) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "%s are explained best by a discount of 1, at which a plan without a horizon "
-                  "has no end; expected `horizon` in the problem, or a discount that is held",
+                  "%s are explained best by a discount of 1, at which values without a horizon "
+                  "diverge; expected `horizon` in the problem, or a discount that is held",
                   p->search->evidence);
 }
 

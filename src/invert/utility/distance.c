@@ -1,4 +1,5 @@
-/* The inverse planner `distance`: utilities whose discounted sums are the trajectories' scores. */
+/* The inverse planner `distance`: utilities whose discounted sums fit the trajectories' scores, in
+ * the L2 norm (least squares) or the L1 norm (`docs/method/inverse.md, 6`). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,8 @@
 
 extern const idm_inverse idm_inverse_distance; /* registered below */
 
-/* Scores, and what each is a sum of: row h has sum_t discount^t d utility(s_t, u_t) / d number, and
- * score less what held entries add, in units. */
+/* Linear regression of the scores: row h contains sum_t discount^t d utility(s_t, u_t) / d number,
+ * and b the score minus the contribution of fixed entries, in units. */
 typedef struct design {
   size_t rows;
   size_t columns;
@@ -23,7 +24,8 @@ typedef struct design {
   double *b; /* [rows] */
 } design;
 
-/* A column that is left with less than this share of the largest is a combination of others. */
+/* Rank tolerance: a column whose remainder is below this share of the largest is linearly
+ * dependent. */
 static const double tolerance = 1e-11;
 
 /* --- design --------------------------------------------------------------------------------- */
@@ -70,7 +72,8 @@ static double residual(const design *d, size_t row, const double *x)
 
 /* --- sums of squares ------------------------------------------------------------------------ */
 
-/* Least squares of least norm; and rows that span what the design says, in *ret_span. */
+/* Least-squares solution of least norm; *ret_span receives rows that span the row space of the
+ * design. */
 static idm_status fit_squares(const design *d, double *x, double **ret_span, size_t *ret_rank,
                               idm_error *opt_error)
 {
@@ -86,8 +89,8 @@ static idm_status fit_squares(const design *d, double *x, double **ret_span, siz
   return IDM_OK;
 }
 
-/* A column whose terms are all this much smaller than those of another is lost in rounding errors:
- * its number fails, whatever the gradient. */
+/* Adds a fault if the columns differ so much in size that the smallest is lost in rounding errors,
+ * whatever the gradient. */
 static void certify_scales(const design *d, idm_optimality *f)
 {
   double range[2] = {INFINITY, 0};
@@ -128,14 +131,14 @@ static void certify_squares(const design *d, const double *x, idm_optimality *f)
 
 /* --- sums of absolute values ---------------------------------------------------------------- */
 
-/* Coordinates y of what the design says of the numbers: x = sum_r y_r basis[r], and what is open is
- * left out. x is as long as y. */
+/* Coordinates y of the row space of the design: x = sum_r y_r basis[r], without unidentified
+ * directions; |x| = |y|. */
 typedef struct coordinates {
   size_t rank;
   double *basis; /* [rank][columns]: orthonormal */
 } coordinates;
 
-/* Rows that span them, made orthonormal: by Gram and Schmidt, twice. */
+/* Orthonormalises the spanning rows by Gram-Schmidt with reorthogonalisation. */
 static void set_coordinates(const double *span, size_t rank, size_t columns, coordinates *c)
 {
   c->rank = rank;
@@ -161,7 +164,7 @@ static double along(const coordinates *c, size_t r, const double *row, size_t co
   return sum;
 }
 
-/* min sum t where t_h >= +-(a x - b)_h, x by its coordinates. */
+/* min sum t subject to t_h >= +-(a x - b)_h, x by its coordinates. */
 static idm_status make_program(const design *d, const coordinates *c, idm_program **ret_program,
                                idm_error *opt_error)
 {
@@ -198,26 +201,27 @@ static void certify_absolute(const design *d, const double *x, double gap, idm_o
   f->closed = 1e-9;
 }
 
-/* Which others there are. */
+/* Adds a remark on other optima. */
 static void note_uniqueness(const idm_face *face, idm_optimality *f)
 {
   if (face->unchecked)
-    idm_notes_add(&f->words, "unchecked: whether other utilities come as near to the scores");
+    idm_notes_add(&f->words, "unchecked: whether other utilities fit the scores as well");
   else if (!face->unique)
     idm_notes_add(&f->words, "%s",
                   face->nearest
-                      ? "other utilities come as near to the scores; this is the one of least norm"
-                      : "other utilities come as near to the scores; this is one of them");
+                      ? "other utilities fit the scores as well; this is the one of least norm"
+                      : "other utilities fit the scores as well; this is one of them");
 }
 
-/* Of all that come as near the least one, as for squares: it has no part in what is open, so that
- * coordinates leave it out. */
+/* Minimises the L1 norm; among all minimisers selects the one of least norm, which has no component
+ * in unidentified directions. */
 static idm_status fit_absolute(const design *d, const coordinates *c, const double *key, double *x,
                                idm_optimality *f, idm_cancel *cancel, idm_error *opt_error)
 {
   idm_program *program = NULL;
   double *work = idm_new(3 * c->rank + d->rows, sizeof *work);
-  idm_face face = {.count = c->rank, .bounded = true}; /* coordinates leave out what is open */
+  idm_face face = {.count = c->rank,
+                   .bounded = true}; /* the coordinates exclude unbounded directions */
   idm_status status = work ? make_program(d, c, &program, opt_error) : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     double *weight = work + c->rank + d->rows;
@@ -244,7 +248,7 @@ static idm_status fit_absolute(const design *d, const coordinates *c, const doub
   return status;
 }
 
-/* The least of the sums that a norm asks for, what shows it, and what is open. */
+/* Minimises the norm of the settings and stores the certificate and the unidentified directions. */
 static idm_status fit_norm(idm_task *task, const design *d, double *x, idm_optimality *f,
                            idm_error *opt_error)
 {
@@ -255,8 +259,8 @@ static idm_status fit_norm(idm_task *task, const design *d, double *x, idm_optim
   double *key = idm_new(d->columns, sizeof *key);
   idm_status status = c.basis && key ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = fit_squares(d, x, &span, &rank, opt_error);
-  /* Where least squares explain the scores but for rounding, no sum is less: a linear program, all
-   * of whose rows are active there, would add rounding errors of its own. */
+  /* If least squares fit the scores up to rounding, no sum is smaller: a linear program, in which
+   * all rows would be active, would add rounding errors of its own. */
   const double distance_sum = status == IDM_OK && absolute ? add_distances(d, x) : INFINITY;
   const bool explained = distance_sum <= 1e-10;
   if (explained) certify_absolute(d, x, distance_sum, f);
@@ -275,7 +279,7 @@ static idm_status fit_norm(idm_task *task, const design *d, double *x, idm_optim
   return status;
 }
 
-/* The fit at one discount: the numbers x, and its finding. */
+/* Fit at one discount: numbers x and their finding. */
 static idm_status fit_at(idm_task *task, idm_discounted_sum *sum, double discount, double *x,
                          idm_optimality **ret_finding, idm_error *opt_error)
 {
@@ -314,7 +318,7 @@ static idm_status find(idm_task *task, idm_discounted_sum *sum, double *x,
                               method_of(task), f, ret_posterior, opt_error);
 }
 
-/* What fits at a discount go by. */
+/* Context of fit_discount. */
 typedef struct discount_fit {
   idm_task *task;
   idm_discounted_sum *sum;
@@ -327,14 +331,14 @@ static idm_status fit_discount(void *context, double discount, double *x,
   return fit_at(s->task, s->sum, discount, x, ret_finding, opt_error);
 }
 
-/* Utilities and the discount together. */
+/* Joint estimation of the utility and the discount. */
 static idm_status find_discount(idm_task *task, idm_discounted_sum *sum, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
   discount_fit s = {task, sum};
   const bool squares = task->settings->norm == IDM_NORM_2;
   const double terms = (double)task->data->trajectories;
-  /* What rounding leaves of a score that is explained. */
+  /* Rounding error of a score that is fitted exactly. */
   const double rounding = 1e-10 * largest_score(task->data);
   const idm_discount_search search = {
       .task = task,
@@ -353,7 +357,8 @@ static idm_status find_discount(idm_task *task, idm_discounted_sum *sum, double 
 static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_error *opt_error)
 {
   if (task->settings->norm == IDM_NORM_INF)
-    return idm_fail(opt_error, IDM_USAGE, "'%s' takes --norm 1 or 2, not inf", task->inverse->name);
+    return idm_fail(opt_error, IDM_USAGE, "'%s' supports --norm 1 or 2, not inf",
+                    task->inverse->name);
   idm_free_utility_rescale(task->free_utility, false, largest_score(task->data));
   idm_discounted_sum *sum = NULL;
   double *x = idm_new(task->free_utility->count, sizeof *x);
@@ -371,18 +376,18 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
 }
 
 static const idm_task_method method = {
-    .by = IDM_BY_LOG, .activity = "explaining scores", .answer = answer};
+    .by = IDM_BY_LOG, .activity = "fitting scores", .answer = answer};
 
 static const char *const settings_read[] = {"norm", NULL};
 
 const idm_inverse idm_inverse_distance = {
     .name = "distance",
-    .summary = "utilities whose discounted sums come nearest to the trajectories' scores",
+    .summary = "utilities whose discounted sums are nearest to the trajectories' scores",
     .row = "Distance minimisation",
     .answer = IDM_POINT,
     .target_block = "utility",
-    .alone = "scores are discounted sums of utilities: of the discount, which may be free as well, "
-             "and not of how actions are chosen",
+    .alone = "scores are discounted sums of utilities: they depend on the discount, which may be "
+             "free as well, and not on how actions are chosen",
     .extra_block = "discount",
     .extra_alone = true,
     .columns = 1u << IDM_COLUMN_SCORE,

@@ -1,11 +1,11 @@
-/* The inverse planner `distribution-matching`: the numbers of a planner whose occupancy comes
- * nearest to the demonstrator's. Of a decision rule whose weights have all policies the problem is
- * convex, or one of finitely many choices where it takes its best action; else it is searched for.
+/* The inverse planner `distribution-matching`: parameters of a planner whose occupancy has the
+ * least divergence from the demonstrator's (`docs/method/inverse.md, 2`). For a decision rule whose
+ * weights can represent all policies the problem is convex, or a search over finitely many policies
+ * if the rule is deterministic; otherwise it is a nonconvex search.
  *
- * Where states are hidden, occupancies are over the agent's beliefs (mind.h).
+ * If states are hidden, occupancies are over the agent's beliefs (mind.h).
  *
- * Contents: weights · words · rules · any planner · another lattice · the inverse planner
- */
+ * Contents: weights · words · rules · any planner · another lattice · the inverse planner */
 #include "invert/utility/occupancy_loss.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
 
-/* Probabilities below this stand for 0 in weights, which have no other way to say it. */
+/* Smaller probabilities are represented by this value in weights, which cannot represent 0. */
 static const double min_probability = 1e-300;
 
 /* --- weights -------------------------------------------------------------------------------- */
@@ -31,8 +31,8 @@ static bool is_free(const idm_block *block, size_t number)
   return !block->coordinate || block->coordinate[number] >= 0;
 }
 
-/* Whether the free numbers are weights of a rule that has all policies: in every state all but one
- * are free at least, none of them tied to another. */
+/* true if the free numbers are weights of a rule that can represent all policies: in every state at
+ * most one weight is fixed, and none is tied to another. */
 static bool has_all_policies(const idm_problem *problem)
 {
   const idm_theta *theta = problem->theta;
@@ -58,15 +58,16 @@ static bool is_greedy(const idm_problem *problem)
   return problem->agent.choice == IDM_CHOICE_BEST;
 }
 
-/* Of a rule that takes its best action, 1 for what is taken and 0 for what is not. */
+/* Log-odds of an action against its prior; for a deterministic rule, 1 for the actions taken and 0
+ * for others. */
 static double score_of(bool greedy, const double *policy, const double *prior, size_t action)
 {
   if (greedy) return policy[action] > 0;
   return log(fmax(policy[action], min_probability) / prior[action]);
 }
 
-/* Weights at which the rule has the policy: scores are told up to a number a state, which is that
- * of the action held there, or of the first that may be taken. */
+/* Sets weights at which the rule has the policy: scores are identified up to a constant per state,
+ * which is fixed by the action with a fixed weight, or by the first action of positive prior. */
 static void put_weights(bool greedy, const double *policy, const double *prior, idm_theta *theta)
 {
   const size_t states = theta->sizes.states;
@@ -91,7 +92,7 @@ static void put_weights(bool greedy, const double *policy, const double *prior, 
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-/* Weights of states that the policy does not come to are open, each by itself. */
+/* Adds the weights of states with zero occupancy as unidentified directions. */
 static idm_status put_directions(const idm_theta *theta, const idm_occupancy_projection *found,
                                  idm_optimality *f, idm_error *opt_error)
 {
@@ -122,21 +123,20 @@ static void note_greedy(const idm_branch_stats *stats, const idm_occupancy_proje
   snprintf(f->certificate, sizeof f->certificate, "gap to the bound");
   if (found->gap > f->closed)
     idm_notes_add(&f->words,
-                  "after %zu choices of actions it is not decided whether another rule of one "
-                  "action a state comes nearer: the nearest is between %.6g and %.6g away",
+                  "after %zu branches it is not decided whether another deterministic rule is "
+                  "nearer: the least distance is between %.6g and %.6g",
                   stats->branches, found->objective - found->gap, found->objective);
-  idm_notes_add(&f->words,
-                "the rule takes the action of its largest weight in each state: weights count by "
-                "their order alone, and stand at 1 for what is taken and 0 for what is not, up to "
-                "those that are held");
+  idm_notes_add(&f->words, "the rule takes the action of its largest weight in each state: only "
+                           "the order of the weights matters, and they are 1 for actions that are "
+                           "taken and 0 for others, relative to those that are held");
   if (stats->non_unique)
     idm_notes_add(&f->words,
-                  "another rule of one action a state comes as near; of those that were found this "
-                  "is one, picked by the names of states and actions and not by their order");
+                  "another deterministic rule is as near; of those that were found this is one, "
+                  "picked by the names of states and actions and not by their order");
   if (stats->tied)
     idm_notes_add(&f->words,
-                  "in %zu %s that the rule does not come to several actions tie for the best: "
-                  "there they are drawn by the action prior",
+                  "in %zu %s that the rule does not reach several actions tie for the best: there "
+                  "they are drawn by the action prior",
                   stats->tied, stats->tied == 1 ? "state" : "states");
 }
 
@@ -148,16 +148,16 @@ static void note_result(const idm_occupancy_projection *found, idm_optimality *f
   f->closed = 1e-9;
   if (found->zeros)
     idm_notes_add(&f->words,
-                  "%zu %s of the policy %s 0, which would take a weight of -inf: the weights stand "
-                  "for %g there, the policy reported is exact",
+                  "%zu %s of the policy %s 0, which would need a weight of -inf: the weights "
+                  "represent %g there, the policy reported is exact",
                   found->zeros, found->zeros == 1 ? "probability" : "probabilities",
                   found->zeros == 1 ? "is" : "are", min_probability);
 }
 
 /* --- rules ---------------------------------------------------------------------------------- */
 
-/* With its own policy's occupancy and nothing for entropy, the demonstrator is the nearest: no
- * divergence is below 0. */
+/* With the occupancy of its own policy as target and no entropy term, the demonstrator is optimal,
+ * because divergences are nonnegative. */
 static idm_status copy_demonstrator(const idm_mdp *mdp, const idm_demonstrator *d,
                                     const double *target, idm_occupancy_projection **ret_nearest,
                                     idm_error *opt_error)
@@ -241,7 +241,7 @@ static idm_status answer(const idm_task *task, const idm_branch_stats *stats,
   } else {
     idm_optimality_destroy(f);
   }
-  /* Exact, zeros and all. */
+  /* Replaces the policy of the weights by the exact one, including zeros. */
   if (status == IDM_OK)
     memcpy((*ret_posterior)->finding->policy, found->policy,
            mdp->n.states * mdp->n.actions * sizeof *found->policy);
@@ -249,7 +249,8 @@ static idm_status answer(const idm_task *task, const idm_branch_stats *stats,
   return status;
 }
 
-/* A policy's occupancy is of what the agent expects to follow, the log's own of what did. */
+/* A policy's occupancy follows the agent's model, an empirical one the environment: they must
+ * agree. */
 static idm_status check_dynamics(const idm_task *task, idm_error *opt_error)
 {
   const idm_setting *setting = task->problem->setting;
@@ -264,11 +265,11 @@ static idm_status check_dynamics(const idm_task *task, idm_error *opt_error)
       memcmp(setting->emission, idm_theta_values(theta, IDM_EMISSION, 0),
              emissions * sizeof(double)) == 0)
     return IDM_OK;
-  return idm_fail(opt_error, IDM_USAGE,
-                  "--occupancy empirical counts what followed in the environment, and the agent of "
-                  "'%s' expects something else of it, or it is not given; expected --occupancy "
-                  "policy",
-                  task->inverse->name);
+  return idm_fail(
+      opt_error, IDM_USAGE,
+      "--occupancy empirical follows the dynamics of the environment, which are not given or "
+      "differ from the model of the agent of '%s'; expected --occupancy policy",
+      task->inverse->name);
 }
 
 static idm_status check(const idm_task *task, idm_error *opt_error)
@@ -278,22 +279,22 @@ static idm_status check(const idm_task *task, idm_error *opt_error)
   const char *caller = task->inverse->name;
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for one policy of all steps, whose occupancies over a horizon are "
+                    "'%s' estimates one policy for all steps, whose occupancies over a horizon are "
                     "no convex set; expected a problem without `horizon`",
                     caller);
   if (!(idm_theta_scalar(problem->theta, IDM_DISCOUNT) < 1))
     return idm_fail(opt_error, IDM_INPUT, "'%s' needs a discount below 1", caller);
   if (settings->divergence == IDM_DIVERGENCE_SQUARED && isinf(settings->lambda))
-    return idm_fail(opt_error, IDM_USAGE, "'%s' --divergence squared takes a finite --lambda",
+    return idm_fail(opt_error, IDM_USAGE, "'%s' --divergence squared needs a finite --lambda",
                     caller);
   if (settings->divergence != IDM_DIVERGENCE_SQUARED && settings->lambda > 0)
     return idm_fail(opt_error, IDM_USAGE,
-                    "'%s' reads --lambda with --divergence squared alone, and the divergence is "
-                    "%s; leave --lambda out",
+                    "'%s' uses --lambda with --divergence squared alone, and the divergence is %s; "
+                    "leave --lambda out",
                     caller, idm_divergence_words[settings->divergence]);
   if (is_greedy(problem) && settings->entropy > 0)
     return idm_fail(opt_error, IDM_USAGE,
-                    "--entropy says nothing of rules of one action a state: theirs is 0");
+                    "--entropy has no effect on deterministic rules: their entropy is 0");
   if (task->beliefs) {
     const idm_status status = check_dynamics(task, opt_error);
     if (status != IDM_OK) return status;
@@ -302,7 +303,7 @@ static idm_status check(const idm_task *task, idm_error *opt_error)
   if (is_greedy(problem))
     return idm_fail(opt_error, IDM_INPUT,
                     "'%s' of an agent that takes its best action (choice: best) needs a rule with "
-                    "all policies: its occupancy moves by leaps with other numbers; expected "
+                    "all policies: its occupancy is discontinuous in other numbers; expected "
                     "--free weights, or choice: drawn",
                     caller);
   return IDM_OK;
@@ -334,10 +335,11 @@ static idm_status fit_rule(idm_task *task, idm_posterior **ret_posterior, idm_er
 
 /* --- any planner ---------------------------------------------------------------------------- */
 
-/* Entries of beliefs and actions beyond which the nearest policy of all takes too long. */
+/* Largest number of pairs of a belief and an action for which the lower bound is computed; more
+ * would take too long. */
 static const size_t max_entries = 3000;
 
-/* What no policy comes below; -INFINITY where that is not found. */
+/* Lower bound on the objective over all policies; -INFINITY if not computed. */
 static idm_status find_lower_bound(idm_task *task, const double *target, double *ret_lower_bound,
                                    idm_error *opt_error)
 {
@@ -393,7 +395,7 @@ idm_status idm_occupancy_matching_numbers(idm_occupancy_matching *m, idm_error *
   if (unvisited > 0)
     idm_notes_add(task->opt_notes,
                   "%.3g %% of the demonstrator's occupancy lies in %s that the log never visits; "
-                  "there its policy is taken to be the planner's at the numbers that are compared",
+                  "there the planner's policy at the compared numbers is used",
                   100 * unvisited, task->beliefs ? "beliefs" : "states");
   if (status == IDM_OK) status = idm_parameters_create(task->problem, &m->parameters, opt_error);
   return status;
@@ -401,7 +403,8 @@ idm_status idm_occupancy_matching_numbers(idm_occupancy_matching *m, idm_error *
 
 /* --- another lattice ------------------------------------------------------------------------ */
 
-/* The share of decisions, as the answer makes them, that are others at numbers `there`. */
+/* Share of decisions, weighted by the answer's occupancy, in which the policies at `here` and
+ * `other_y` differ. */
 static idm_status policy_difference(idm_occupancy_matching *m, const double *here,
                                     const double *other_y, double *share, idm_error *opt_error)
 {
@@ -428,7 +431,7 @@ static idm_status policy_difference(idm_occupancy_matching *m, const double *her
   return status;
 }
 
-/* Climb to the answer of half the resolution, from that of the whole. */
+/* Minimises at a coarser resolution, starting from the answer y. */
 static idm_status minimise_coarser(idm_occupancy_matching *m, int resolution, double *y,
                                    idm_error *opt_error)
 {
@@ -508,14 +511,14 @@ static idm_status fit_matching(const idm_fit_arguments *call, idm_posterior **re
 }
 
 const idm_task_method idm_nearest_occupancy = {.by = IDM_BY_LATTICE,
-                                               .activity = "looking for the nearest occupancy"};
+                                               .activity = "searching for the nearest occupancy"};
 
 static const char *const settings_read[] = {"divergence", "entropy", "lambda",
                                             "occupancy",  "seed",    NULL};
 
 const idm_inverse idm_inverse_distribution_matching = {
     .name = "distribution-matching",
-    .summary = "the numbers of a planner whose occupancy comes nearest to the demonstrator's",
+    .summary = "the numbers of a planner whose occupancy is nearest to the demonstrator's",
     .row = "Distribution matching",
     .answer = IDM_POINT,
     .opaque = true,

@@ -1,7 +1,7 @@
-/* The inverse planner `distribution-matching-bayes`: a generalised posterior of the numbers that
- * `distribution-matching` finds, the prior times exp(-w n J). J is the objective
+/* The inverse planner `distribution-matching-bayes`: a generalised posterior of the parameters that
+ * `distribution-matching` estimates, the prior times exp(-w n J). J is the objective
  * (occupancy_loss.h), n the effective number of decisions and w the loss scale (Bissiri, Holmes and
- * Walker 2016).
+ * Walker 2016; `docs/method/inverse.md, 3`).
  *
  * Contents: the density · starts · another lattice · the inverse planner */
 #include <math.h>
@@ -20,14 +20,14 @@ extern const idm_inverse idm_inverse_distribution_matching_bayes; /* registered 
 
 /* --- the density ---------------------------------------------------------------------------- */
 
-/* What one chain evaluates by. */
+/* Density of one chain, with its own workspace. */
 typedef struct density {
   idm_occupancy_loss loss;
   double scale; /* w n */
   double *gradient;
 } density;
 
-/* Decisions that J counts; see idm_demonstrator_ess. */
+/* Effective number of decisions in J; see idm_demonstrator_ess. */
 static double effective_decisions(const idm_occupancy_matching *m)
 {
   return idm_demonstrator_ess(m->task.demonstrator, m->task.mdp, m->task.data,
@@ -89,7 +89,8 @@ static idm_status open_chain_targets(idm_occupancy_matching *m, chain_targets *g
 
 /* --- starts --------------------------------------------------------------------------------- */
 
-/* A start at which the density, or one beside it that its gradient needs, is 0 is left out. */
+/* Maximises from y. A start is skipped if the density there, or at a neighbouring point that its
+ * gradient needs, is 0. */
 static idm_status ascend(const chain_targets *g, idm_local_modes *modes, double *y,
                          idm_error *opt_error)
 {
@@ -103,7 +104,7 @@ static idm_status ascend(const chain_targets *g, idm_local_modes *modes, double 
   return status;
 }
 
-/* Climb from the problem's own numbers and from draws of the prior. */
+/* Searches for modes from the problem's own values and from draws of the prior. */
 static idm_status find_modes(const idm_occupancy_matching *m, const chain_targets *g, uint64_t key,
                              idm_local_modes *modes, idm_error *opt_error)
 {
@@ -139,12 +140,11 @@ static void describe_scale(const idm_occupancy_matching *m, idm_optimality *f)
                 m->task.demonstrator->decisions);
   idm_task_check_truncation(&m->task, f);
   if (!idm_parameters_proper(m->parameters))
-    idm_notes_add(&f->faults,
-                  "unchecked: the prior is flat, and whether the density has a finite integral was "
-                  "not looked for; give the free numbers a proper prior");
+    idm_notes_add(&f->faults, "unchecked: the prior is flat, and whether the density has a finite "
+                              "integral was not determined; give the free numbers a proper prior");
 }
 
-/* J at the centre of the draws. */
+/* Sets the finding's objective to J at the centre of the draws. */
 static idm_status put_objective(chain_targets *g, idm_posterior *p, idm_error *opt_error)
 {
   double *centre = idm_new(p->coordinate.count, sizeof *centre);
@@ -158,7 +158,7 @@ static idm_status put_objective(chain_targets *g, idm_posterior *p, idm_error *o
 
 /* --- another lattice ------------------------------------------------------------------------ */
 
-/* Climb to the mode at half the resolution. */
+/* Finds the mode at a coarser resolution, starting from y. */
 static idm_status find_coarse_mode(idm_occupancy_matching *m, int resolution, double *y,
                                    idm_error *opt_error)
 {
@@ -176,8 +176,8 @@ static idm_status find_coarse_mode(idm_occupancy_matching *m, int resolution, do
   return status;
 }
 
-/* How far the mode at half the resolution is from the mode, in posterior sds. Both are climbed to
- * from the centre of the draws. */
+/* Compares the modes at the resolution and at half of it, in posterior standard deviations; both
+ * searches start from the centre of the draws. */
 static idm_status compare_modes(idm_occupancy_matching *m, const chain_targets *g,
                                 const idm_posterior *p, idm_optimality *f, idm_error *opt_error)
 {
@@ -264,9 +264,9 @@ static idm_status fit_draws(const idm_fit_arguments *call, idm_posterior **ret_p
     status =
         idm_fail(opt_error, IDM_INPUT,
                  "'%s' of an agent that takes its best action has no density to draw from: its "
-                 "occupancy moves by leaps, and is infinitely far or the same almost "
-                 "everywhere; use --inverse distribution-matching or minimum-perturbation, or "
-                 "an agent that draws its actions (alpha above 0, choice: drawn)",
+                 "occupancy is discontinuous, and constant or at an infinite divergence almost "
+                 "everywhere; use --inverse distribution-matching or minimum-perturbation, or an "
+                 "agent that draws its actions (alpha above 0, choice: drawn)",
                  m.task.inverse->name);
   if (status == IDM_OK && !(settings->loss_scale > 0 && isfinite(settings->loss_scale)))
     status = idm_fail(opt_error, IDM_USAGE, "--loss-scale is %g; expected a number above 0",

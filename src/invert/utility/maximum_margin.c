@@ -1,7 +1,7 @@
-/* The inverse planner `maximum-margin`: utilities under which the demonstrator is better than
- * others by as much as can be. By state it is Ng and Russell's (2000), of the return Syed and
- * Schapire's (2008), see bellman.h; where states are hidden it goes by beliefs, after Choi and Kim
- * (2011), see mind.h.
+/* The inverse planner `maximum-margin`: utilities that maximise the margin between the
+ * demonstrator's actions and others (`docs/method/inverse.md, 4`). Margins by state follow Ng and
+ * Russell (2000), margins of the return Syed and Schapire (2008), see bellman.h; for hidden states
+ * margins are over beliefs, after Choi and Kim (2011), see mind.h.
  *
  * Contents: game · maximum margin */
 #include <math.h>
@@ -16,22 +16,22 @@
 
 /* === game ===================================================================================== */
 
-/* A game for a policy: better than the demonstrator, whatever the utility. */
+/* Game of a policy against utilities: the policy maximises its advantage over the demonstrator for
+ * the worst utility in the box. */
 
-/* What both players look at. */
+/* Data of both sides of the game. */
 typedef struct game_data {
   const idm_mdp *mdp;
   const idm_free_utility *free_utility;
-  const double *occupancy; /* [state][action]: of the demonstrator */
+  const double *occupancy; /* [state][action]: the demonstrator's */
   idm_game *game;
   idm_cancel *cancel;
 } game_data;
 
 static const char no_value_message[] =
-    "the game of policies against utilities has no value: the problem's numbers are not those of "
-    "one";
+    "the game of policies against utilities has no value: the problem's numbers are invalid";
 
-/* Where (state, action) of an entry stands in an occupancy. */
+/* Index in an occupancy of the (state, action) of an entry. */
 static size_t occupancy_index(const game_data *t, size_t entry)
 {
   const idm_sizes n = t->mdp->n;
@@ -40,8 +40,8 @@ static size_t occupancy_index(const game_data *t, size_t entry)
 
 /* --- utilities ------------------------------------------------------------------------------ */
 
-/* min over utilities of (best value - the demonstrator's) at the start: V >= utility + discount P V
- * in every state. */
+/* min over utilities of (optimal value - the demonstrator's) at the start, with V >= utility +
+ * discount P V in every state. */
 static idm_status add_rows(const game_data *t, idm_program *program, idm_error *opt_error)
 {
   const idm_sizes n = t->mdp->n;
@@ -57,8 +57,8 @@ static idm_status add_rows(const game_data *t, idm_program *program, idm_error *
   return status;
 }
 
-/* Costs: what the demonstrator gets of each number, and the start. Returns what it gets of held
- * entries. */
+/* Costs: minus the demonstrator's expected count of each number, and the start distribution.
+ * Returns the demonstrator's return from fixed entries. */
 static double set_costs(const game_data *t, double *expected_count, idm_program *program)
 {
   const size_t count = t->free_utility->count;
@@ -98,7 +98,7 @@ static idm_status choose_utility(const game_data *t, idm_error *opt_error)
 
 /* --- policies ------------------------------------------------------------------------------- */
 
-/* Occupancies of actions that are not best under the utility are 0. */
+/* Occupancies of suboptimal actions under the utility are 0 (complementary slackness). */
 static void bound_occupancy(const game_data *t, const double *utility, idm_program *program)
 {
   const idm_sizes n = t->mdp->n;
@@ -111,8 +111,7 @@ static void bound_occupancy(const game_data *t, const double *utility, idm_progr
     }
 }
 
-/* What enters a state leaves it. Rows of the world by where they lead, in `back`: entries of the
- * moves by next state. */
+/* Adds the flow constraints. Transitions are sorted by next state first. */
 static idm_status add_flow(const game_data *t, idm_program *program, idm_error *opt_error)
 {
   const idm_sizes n = t->mdp->n;
@@ -143,7 +142,8 @@ static idm_status add_flow(const game_data *t, idm_program *program, idm_error *
   return status;
 }
 
-/* A number inside of the box must gain nothing either way; at an end of it, nothing inwards. */
+/* Optimality of the utility: for a number inside the box the expected counts of both sides are
+ * equal; at a bound an inequality holds. */
 static idm_status add_number_rows(const game_data *t, idm_program *program, idm_error *opt_error)
 {
   const double box_tolerance = t->game->bound * (1 - 1e-9);
@@ -164,8 +164,8 @@ static idm_status add_number_rows(const game_data *t, idm_program *program, idm_
   return status;
 }
 
-/* The occupancy nearest to the demonstrator's among those that play best, and its policy; where
- * nothing comes, the demonstrator's own. */
+/* Projects the demonstrator's occupancy onto the optimal occupancies and stores the policy; in
+ * states of zero occupancy the demonstrator's own. */
 static idm_status choose_nearest(const game_data *t, const idm_program *program,
                                  const double *demonstrated, idm_error *opt_error)
 {
@@ -235,19 +235,19 @@ idm_status idm_game_solve(const idm_mdp *mdp, const idm_free_utility *free_utili
 
 extern const idm_inverse idm_inverse_maximum_margin; /* registered below */
 
-/* What is asked, and what is being found. */
+/* Arguments and intermediate results. */
 typedef struct margin_problem {
   const idm_task *task;
   const idm_problem *problem;
   const idm_data *data;
   const idm_fit_settings *settings;
-  const idm_pomdp *pomdp; /* NULL where states are observed */
+  const idm_pomdp *pomdp; /* NULL if states are observed */
   const idm_mdp *mdp;
   const idm_free_utility *free_utility;
-  const idm_demonstrator *demonstrator; /* NULL where they are not */
-  double bound;                         /* the box, in units */
-  double epsilon;                       /* the least margin of a state, in units */
-  double *weight;                       /* [number]: entries that share it */
+  const idm_demonstrator *demonstrator; /* NULL if states are hidden */
+  double bound;                         /* bound of the box, in units */
+  double epsilon;                       /* least margin per state, in units */
+  double *weight;                       /* [number]: number of entries that share it */
   double *key;                          /* [number]: see idm_free_utility_keys */
   idm_program *program;
   idm_face face;
@@ -257,20 +257,21 @@ typedef struct margin_problem {
 } margin_problem;
 
 static const char infeasible_message[] =
-    "no utility within the box makes every action of the demonstrator the best of its state, with "
-    "the entries that are held and the --epsilon asked for; free more of them, or widen --bound";
+    "no utility within the box makes every action of the demonstrator optimal in its state, with "
+    "the entries that are held and the given --epsilon; free more of them, or widen --bound";
 static const char unbounded_message[] =
-    "without an end to the box the margin grows for ever; expected a finite --bound";
+    "without a box the margin is unbounded; expected a finite --bound";
 
 /* --- by state ------------------------------------------------------------------------------- */
 
-/* Columns after numbers and values: a margin a state, then what numbers are above and below 0. */
+/* Columns after numbers and values: one margin per state, then positive and negative parts of the
+ * numbers. */
 static size_t margin_column(const margin_problem *q, size_t s)
 {
   return q->free_utility->count + q->mdp->n.states + s;
 }
 
-/* V - Q(s,u) >= margin of s for every other action. */
+/* Adds V - Q(s,u) >= margin of s for every other action. */
 static idm_status add_margins(margin_problem *q, idm_bellman_rows *rows, size_t s,
                               size_t demonstrated_action, idm_error *opt_error)
 {
@@ -310,8 +311,8 @@ static idm_status state_program(margin_problem *q, const int32_t *demonstrated_a
   return status;
 }
 
-/* max sum over visited s of min_{u != u_s} (Q(s,u_s) - Q(s,u)) - penalty |utility|_1, Q that of the
- * demonstrator, each at least epsilon. */
+/* max sum over visited s of min_{u != u_s} (Q(s,u_s) - Q(s,u)) - penalty |utility|_1, Q the
+ * demonstrator's, each margin at least epsilon. */
 static idm_status find_by_state(margin_problem *q, idm_error *opt_error)
 {
   int32_t *demonstrated_action = idm_new(q->mdp->n.states, sizeof *demonstrated_action);
@@ -321,7 +322,8 @@ static idm_status find_by_state(margin_problem *q, idm_error *opt_error)
                                             idm_inverse_maximum_margin.name, demonstrated_action,
                                             opt_error);
   if (status == IDM_OK) status = state_program(q, demonstrated_action, opt_error);
-  /* Measured on gridworlds: 3 s in place of 132 s at 2,500 states, and no faster at 400. */
+  /* The barrier method takes 3 s instead of 132 s on gridworlds of 2,500 states, and is no faster
+   * at 400. */
   if (status == IDM_OK && q->mdp->n.states > 1000)
     idm_program_set_method(q->program, IDM_PROGRAM_BARRIER);
   if (status == IDM_OK) {
@@ -345,7 +347,7 @@ static bool all_free(const idm_free_utility *free_utility)
   return true;
 }
 
-/* Whether the utility that was found is 0 everywhere. */
+/* true if the estimated utility is 0 everywhere. */
 static bool is_zero(const margin_problem *q)
 {
   for (size_t e = 0; e < q->free_utility->entries; e++)
@@ -363,8 +365,8 @@ static void note_game(const margin_problem *q, const idm_game *game)
                   "margin is 0, at the utility 0; hold some entries");
   else if (is_zero(q))
     idm_notes_add(words,
-                  "the answer is the utility 0, at which all policies are alike: no policy has a "
-                  "better return than the demonstrator at every utility of the box. Hold some "
+                  "the answer is the utility 0, under which all policies are equal: no policy has "
+                  "a better return than the demonstrator at every utility of the box. Hold some "
                   "entries, or use --class me-irl for a demonstrator whose actions vary");
   else
     idm_notes_add(words,
@@ -378,7 +380,7 @@ static void note_game(const margin_problem *q, const idm_game *game)
                   "found; another is shown");
 }
 
-/* The policy of the game is the finding's. */
+/* Moves the game's policy to the finding. */
 static idm_status store_policy(margin_problem *q, idm_game *game, idm_error *opt_error)
 {
   const idm_setting *setting = q->problem->setting;
@@ -444,7 +446,7 @@ static idm_status find_by_beliefs(margin_problem *q, idm_error *opt_error)
 static void note_result(const margin_problem *q)
 {
   idm_notes *words = &q->finding->words;
-  const char *margin = q->settings->penalty > 0 ? "margin less its price" : "margin";
+  const char *margin = q->settings->penalty > 0 ? "margin minus its penalty" : "margin";
   bool scale = true;
   for (size_t e = 0; e < q->free_utility->entries; e++)
     scale = scale && idm_free_utility_constant(q->free_utility, e) == 0;
@@ -485,7 +487,8 @@ static idm_status find(margin_problem *q, idm_posterior **ret_posterior, idm_err
   if (status == IDM_OK) {
     note_result(q);
     if (q->pomdp)
-      idm_notes_add(&f->words, "unchecked: a log that acts at few beliefs may leave more open");
+      idm_notes_add(&f->words,
+                    "unchecked: a log with decisions at few beliefs may leave more open");
     status =
         idm_estimate_utility(&idm_inverse_maximum_margin, q->problem, q->settings, q->free_utility,
                              q->face.x, "linear-program", f, ret_posterior, opt_error);
@@ -503,16 +506,15 @@ static idm_status check_settings(const idm_fit_settings *settings, bool observed
                                  idm_error *opt_error)
 {
   if (!observed && settings->occupancy == IDM_OCCUPANCY_EMPIRICAL)
-    return idm_fail(opt_error, IDM_USAGE,
-                    "--occupancy empirical is of problems whose states are observed");
+    return idm_fail(opt_error, IDM_USAGE, "--occupancy empirical needs states that are observed");
   if (settings->margin == IDM_MARGIN_STATE && settings->occupancy == IDM_OCCUPANCY_EMPIRICAL)
     return idm_fail(opt_error, IDM_USAGE,
-                    "--occupancy empirical is of --margin return: margins by state depend on the "
+                    "--occupancy empirical needs --margin return: margins by state depend on the "
                     "actions of each state alone");
   if (settings->margin == IDM_MARGIN_RETURN && settings->penalty != 0)
-    return idm_fail(opt_error, IDM_USAGE, "--penalty is of --margin state, not of return");
+    return idm_fail(opt_error, IDM_USAGE, "--penalty applies to --margin state, not to return");
   if (settings->margin == IDM_MARGIN_RETURN && settings->epsilon != 0)
-    return idm_fail(opt_error, IDM_USAGE, "--epsilon is of --margin state, not of return");
+    return idm_fail(opt_error, IDM_USAGE, "--epsilon applies to --margin state, not to return");
   if (settings->margin == IDM_MARGIN_RETURN && !isfinite(settings->bound))
     return idm_fail(opt_error, IDM_USAGE, "--margin return needs a finite --bound");
   return IDM_OK;
@@ -529,7 +531,7 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
   if (status != IDM_OK) return status;
   if (!task->pomdp && idm_risk_margin_applies(problem))
     return idm_risk_margin_fit(task, ret_posterior, opt_error);
-  /* Margins on beliefs are held against searches in the file's own unit. */
+  /* Margins over beliefs are compared with searches in the file's own unit. */
   if (!task->pomdp) idm_free_utility_rescale(task->free_utility, false, settings->bound);
   margin_problem q = {.task = task,
                       .problem = problem,
@@ -547,7 +549,8 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
 }
 
 static const idm_task_method method = {.by = IDM_BY_BELIEFS,
-                                       .activity = "looking for the utility of the largest margin",
+                                       .activity =
+                                           "searching for the utility of the largest margin",
                                        .answer = answer};
 
 static const char *const settings_read[] = {"margin", "penalty",   "epsilon",
@@ -555,13 +558,12 @@ static const char *const settings_read[] = {"margin", "penalty",   "epsilon",
 
 const idm_inverse idm_inverse_maximum_margin = {
     .name = "maximum-margin",
-    .summary = "utilities under which the demonstrator is better than others by as much as can be",
+    .summary = "utilities under which the demonstrator's margin over other policies is largest",
     .row = "Maximum margin",
     .answer = IDM_POINT,
     .target_block = "utility",
-    .alone = "margins at different alphas, discounts or dynamics are in different units, and their "
-             "size does not depend on these in a way that data bound; use --inverse "
-             "distribution-matching, map or bayes",
+    .alone = "margins at different alphas, discounts or dynamics are in different units and cannot "
+             "be compared; use --inverse distribution-matching, map or bayes",
     .extra_block = "risk_level",
     .features = true,
     .settings = settings_read,

@@ -1,4 +1,5 @@
-/* The Markov decision process of a demonstrator.
+/* Markov decision processes of demonstrators: transitions, values and occupancies of policies,
+ * several models, and the flow constraints of occupancies.
  *
  * Contents: mdp · models · flows */
 #include <math.h>
@@ -9,18 +10,20 @@
 
 /* === mdp ==================================================================================== */
 
-/* The Markov decision process of a demonstrator: rows, values and occupancies of policies. */
+/* Markov decision process of a demonstrator: transition rows, values and occupancies of policies.
+ */
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Where rows come from. */
+/* Source of the transition rows. */
 typedef struct source {
   const idm_setting *setting;
-  const double *transition; /* [action][state][next state], where there are no moves */
+  const double
+      *transition; /* [action][state][next state], used if the setting has no sparse moves */
 } source;
 
-/* Entries of a row of tau, sparse, after those that are there. Arrival at a terminal state is left
- * out: nothing follows it, as nothing follows a terminal action. */
+/* Appends the nonzero entries of one transition row. Transitions to terminal states are left out:
+ * nothing follows them, as nothing follows a terminal action. */
 static size_t put_row(const source *from, size_t row, idm_sparse_rows *moves, size_t at)
 {
   const size_t states = from->setting->states.count;
@@ -74,11 +77,11 @@ static idm_status check(const idm_problem *problem, const idm_setting *setting, 
 {
   if (!setting->moves && !setting->transition)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs to know where actions lead; expected `transition` in the problem",
+                    "'%s' needs transition probabilities; expected `transition` in the problem",
                     caller);
   if (problem->theta->block[IDM_UTILITY].variants > 1)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for one utility, and this one varies with columns of the log",
+                    "'%s' estimates one utility, and this one varies with columns of the log",
                     caller);
   return IDM_OK;
 }
@@ -154,8 +157,8 @@ static const long max_sweeps = 20000000;
 static idm_status fail_to_converge(idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "the value of the demonstrator's policy does not settle: with a discount of 1 "
-                  "its episodes must come to an end");
+                  "the value of the demonstrator's policy does not converge: with a discount of 1 "
+                  "its episodes must end");
 }
 
 idm_status idm_mdp_evaluate(const idm_mdp *mdp, const double *policy, const double *utility,
@@ -163,8 +166,8 @@ idm_status idm_mdp_evaluate(const idm_mdp *mdp, const double *policy, const doub
 {
   const idm_sizes n = mdp->n;
   memset(v, 0, n.states * sizeof *v);
-  /* A step in the last place may go on for ever: once changes are that small, only falling ones are
-   * worth another sweep. */
+  /* Rounding can change the last place forever: once changes are that small, iterate only while
+   * they decrease. */
   double last = INFINITY;
   for (long sweep = 0; sweep < max_sweeps; sweep++) {
     double change = 0;
@@ -195,8 +198,8 @@ double idm_mdp_step_weight(const idm_mdp *mdp)
   return 1 / sum;
 }
 
-/* next[state] = the share of the start, and what flows in from `now`. Steps of a horizon are so
- * many times of it. */
+/* next[state] = the start's weight plus the discounted inflow from `now`. With a horizon, one sweep
+ * per step. */
 static void propagate(const idm_mdp *mdp, const double *policy, const double *now, double *next)
 {
   const idm_sizes n = mdp->n;
@@ -241,12 +244,12 @@ idm_status idm_mdp_occupancy(const idm_mdp *mdp, const double *policy, double *o
 
 /* === models ================================================================================= */
 
-/* The worlds that an agent holds possible. */
+/* Models of the environment that an agent considers possible. */
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* What follows an entry under a model of theta, [state]; where theta has no matrices the agent
- * knows the environment. */
+/* Transition row of an entry under a model of theta, [state]; without matrices in theta the agent's
+ * model is the environment. */
 static void models_put_row(const idm_problem *problem, const idm_mdp *environment, size_t model,
                            size_t entry, double *row)
 {
@@ -262,7 +265,7 @@ static void models_put_row(const idm_problem *problem, const idm_mdp *environmen
     row[moves->next[i]] += moves->probability[i];
 }
 
-/* A world like another, with rows[entry][state] of its own. */
+/* Copies an MDP with its own transition rows[entry][state]. */
 static idm_status create_with_rows(const idm_mdp *template, const double *rows, idm_mdp **ret_world,
                                    idm_error *opt_error)
 {
@@ -305,7 +308,7 @@ void idm_models_destroy(idm_models *models)
   free(models);
 }
 
-/* Add the model, and note where it differs from the first one. */
+/* Adds a model and marks the entries where it differs from the first one. */
 static idm_status add_model(const idm_problem *problem, const idm_mdp *environment, size_t model,
                             double *rows, double *first, idm_models *models, idm_error *opt_error)
 {
@@ -375,7 +378,8 @@ idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp
 
 /* --- the worst of them ---------------------------------------------------------------------- */
 
-/* The worst mixture of what follows an entry; opt_sigma[model]. */
+/* Least mean of the successors' values over the mixtures within the risk level (CVaR);
+ * opt_sigma[model] receives the mixture. */
 static double worst_mixture(const idm_models *models, double level, size_t entry, const double *v,
                             double *opt_sigma)
 {
@@ -396,7 +400,7 @@ void idm_models_action_values(const idm_models *models, double level, const doub
   }
 }
 
-/* One sweep over the states, each with what is new of those before it. */
+/* One Gauss-Seidel sweep over the states. */
 static void sweep_once(const idm_models *models, double level, const double *policy,
                        const double *utility, double *v, double *change, double *size)
 {
@@ -420,8 +424,8 @@ idm_status idm_models_evaluate(const idm_models *models, double level, const dou
                                const double *utility, double *v, idm_error *opt_error)
 {
   memset(v, 0, models->mdp[0]->n.states * sizeof *v);
-  /* As idm_mdp_evaluate: once changes are in the last place, only falling ones are worth another
-   * sweep. */
+  /* As idm_mdp_evaluate: once changes are of the order of rounding, iterate only while they
+   * decrease. */
   double last = INFINITY;
   for (long sweep = 0; sweep < max_sweeps; sweep++) {
     double change;
@@ -432,17 +436,17 @@ idm_status idm_models_evaluate(const idm_models *models, double level, const dou
     last = change;
   }
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "the value of the demonstrator's policy does not settle under its models");
+                  "the value of the demonstrator's policy does not converge under its models");
 }
 
 /* === flows ================================================================================== */
 
-/* Occupancies of policies: equations, divergences, the gap. */
+/* Occupancies of policies: flow constraints, divergences and the optimality gap. */
 
 /* --- which policies ------------------------------------------------------------------------- */
 
-/* Take away actions that may lead to a state in which nothing is left, until there is none. With a
- * discount of 0 it does not matter where they lead. */
+/* Removes actions that can lead to a state without allowed actions, until there is none. With a
+ * discount of 0 successors are irrelevant. */
 static void prune_actions(const idm_mdp *mdp, bool *allowed)
 {
   const idm_sizes n = mdp->n;
@@ -472,15 +476,15 @@ static idm_status check_start(const idm_mdp *mdp, const idm_setting *setting, co
     for (size_t u = 0; u < n.actions; u++) open |= allowed[s * n.actions + u];
     if (!open && mdp->start[s] > 0)
       return idm_fail(opt_error, IDM_INPUT,
-                      "reverse-kl needs a policy that stays where the demonstrator was seen, and "
-                      "from '%.80s' there is none; expected another --divergence",
+                      "reverse-kl needs a policy that stays in states that the demonstrator "
+                      "visited, and from '%.80s' there is none; expected another --divergence",
                       setting->states.name[s]);
   }
   return IDM_OK;
 }
 
-/* row[state] = 1 where it can be come to from the start by actions that are allowed; with a
- * discount of 0 nothing that follows the start counts. */
+/* row[state] = 1 if the state is reachable from the start by allowed actions; with a discount of 0
+ * only start states are. */
 static void mark_reachable(const idm_mdp *mdp, const bool *allowed, size_t *row)
 {
   const idm_sizes n = mdp->n;
@@ -523,9 +527,9 @@ double idm_flows_lambda(const idm_fit_settings *settings)
   return settings->lambda > 0 ? settings->lambda : default_lambda;
 }
 
-/* Divergence of an entry at q. Where actions end episodes occupancies differ in what they sum to: q
- * - p makes of kl and reverse-kl a divergence all the same, 0 where q = p and nowhere less;
- * elsewhere these add up to 0. */
+/* Divergence of one entry at q. If actions end episodes, occupancies can have different total
+ * masses: the term q - p makes kl and reverse-kl nonnegative and 0 only at q = p; for equal masses
+ * these terms sum to 0. */
 double idm_flows_divergence(idm_divergence divergence, double lambda, double p, double q)
 {
   switch (divergence) {
@@ -562,8 +566,8 @@ static bool allocate(idm_flows *f, size_t states, size_t entries, size_t coeffic
   return f->place && f->source && f->first && f->action && f->p && f->begin && f->to && f->by;
 }
 
-/* An entry: it takes from its own row and gives to those that follow. row[state] is counted from
- * 1. */
+/* Adds the coefficients of an entry: outflow from its own row and discounted inflow to its
+ * successors. row[state] is the row's index plus 1, or 0 if unreachable. */
 static void add_entry(const idm_mdp *mdp, const size_t *row, size_t state, size_t action, double p,
                       idm_flows *f)
 {
@@ -575,7 +579,7 @@ static void add_entry(const idm_mdp *mdp, const size_t *row, size_t state, size_
   f->to[k] = row[state] - 1;
   f->by[k++] = 1;
   for (size_t i = moves->first[at]; i < moves->first[at + 1]; i++) {
-    if (!row[moves->next[i]]) continue; /* a discount of 0 brings nothing there */
+    if (!row[moves->next[i]]) continue; /* with a discount of 0 successors need no row */
     f->to[k] = row[moves->next[i]] - 1;
     f->by[k++] = -mdp->discount * moves->probability[i];
   }
@@ -623,8 +627,8 @@ static idm_status build_program(const idm_mdp *mdp, const idm_setting *setting,
   put_equations(mdp, allowed, target, row, f);
   if (isfinite(f->unreachable_cost)) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "the demonstrator was seen where no policy comes from the start, so that this "
-                  "divergence is infinite for all; expected --divergence js, tv or squared");
+                  "the demonstrator visited states that no policy reaches from the start, so that "
+                  "this divergence is infinite for all; expected --divergence js, tv or squared");
 }
 
 idm_status idm_flows_create(const idm_mdp *mdp, const idm_setting *setting, const double *target,

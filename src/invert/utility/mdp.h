@@ -1,4 +1,4 @@
-/* The Markov decision process of a demonstrator, its policy and its occupancies.
+/* Markov decision process of a demonstrator, its policy, and occupancies.
  *
  * Contents: mdp · demonstrator · flows · closest · pure · interior · models */
 #ifndef IDM_INVERT_UTILITY_MDP_H
@@ -11,120 +11,120 @@
 
 /* === mdp ==================================================================================== */
 
-/* The Markov decision process of a demonstrator, without its utility: one row of transitions per
- * state and action. */
+/* Markov decision process of a demonstrator without its utility: one row of transition
+ * probabilities per state and action. */
 
 typedef struct idm_mdp {
   idm_sizes n;
   double discount;
-  size_t horizon;         /* steps of an episode; 0: endless */
+  size_t horizon;         /* steps of an episode; 0: infinite horizon */
   const double *start;    /* [state]: borrowed from the setting */
   const double *prior;    /* [action]: the action prior, borrowed from theta */
-  idm_sparse_rows *moves; /* row action * states + state; empty where nothing follows the
-                       action; without arrivals at terminal states */
+  idm_sparse_rows *moves; /* row action * states + state; empty for terminal actions; without
+                             transitions to terminal states */
 } idm_mdp;
 
-/* IDM_INPUT, as what `who` cannot do without, where states are not observed, dynamics are not known
- * or the utility varies with the data. */
+/* IDM_INPUT, with `caller` in the message, if states are not observed, dynamics are not given or
+ * the utility varies with columns of the log. */
 idm_status idm_mdp_create(const idm_problem *problem, const idm_setting *setting,
                           const char *caller, idm_mdp **ret_mdp, idm_error *opt_error);
-/* Where states are hidden: the process of the first model of a theta, which is borrowed. */
+/* For hidden states: the process of the first model of a theta, which is borrowed. */
 idm_status idm_mdp_create_believed(const idm_setting *setting, const idm_theta *theta,
                                    idm_mdp **ret_mdp, idm_error *opt_error);
-/* The process under the hidden states, where states may be hidden. */
+/* The process over the underlying states, which may be hidden. */
 idm_status idm_mdp_underlying(const idm_problem *problem, const idm_setting *setting,
                               const char *caller, idm_mdp **ret_mdp, idm_error *opt_error);
 void idm_mdp_destroy(idm_mdp *mdp);
 
-/* discount * P(.|s,u) . v. */
+/* Returns discount * P(.|s,u) . v. */
 double idm_mdp_next_value(const idm_mdp *mdp, size_t action, size_t state, const double *v);
-/* v[state] = sum_u policy[state][u] (utility[u][state] + discount P v): policies are by state and
- * action, utilities by action and state, as in theta. IDM_NUMERICAL where sweeps do not settle: a
- * discount of 1, and episodes that do not end. */
+/* Solves v[state] = sum_u policy[state][u] (utility[u][state] + discount P v): policies are by
+ * state and action, utilities by action and state, as in theta. IDM_NUMERICAL if the iteration does
+ * not converge: a discount of 1 and episodes that do not end. */
 idm_status idm_mdp_evaluate(const idm_mdp *mdp, const double *policy, const double *utility,
                             double *v, idm_error *opt_error);
-/* What one step weighs in an occupancy: 1 - discount, or with a horizon what makes its steps sum to
- * 1. */
+/* Weight of one step in an occupancy: 1 - discount; with a horizon, the value that makes the
+ * weights of its steps sum to 1. */
 double idm_mdp_step_weight(const idm_mdp *mdp);
-/* occupancy[state][action] = share E sum_t discount^t 1{s,u}, over the steps of the horizon where
- * there is one; sums to 1 where no action ends. The same failure. */
+/* occupancy[state][action] = weight E sum_t discount^t 1{s,u}, over the steps of the horizon if
+ * there is one (`docs/method/inverse.md, 2`); sums to 1 if no action is terminal. Errors as
+ * idm_mdp_evaluate. */
 idm_status idm_mdp_occupancy(const idm_mdp *mdp, const double *policy, double *occupancy,
                              idm_error *opt_error);
 
 /* === demonstrator =========================================================================== */
 
-/* The demonstrator of a log: what it did in which state of a world. Where states are hidden, those
- * of the world are beliefs, and a decision may count at several of them by weights. */
+/* Demonstrator of a log: its decisions by state of an MDP. If states are hidden, the states of the
+ * MDP are beliefs, and a decision can be distributed over several of them by weights. */
 
-/* Where the rows of a log act. */
+/* States in which the rows of a log act. */
 typedef struct idm_row_states {
-  size_t *first;   /* [rows + 1]: entries of a row; none: not known */
+  size_t *first;   /* [rows + 1]: range of entries of a row; empty: state unknown */
   uint32_t *state; /* [entry] */
-  double *weight;  /* [entry]: over a row 1 */
-  double *belief;  /* [row][state]: the belief, where states are hidden; NULL elsewhere */
+  double *weight;  /* [entry]: sums to 1 over a row */
+  double *belief;  /* [row][state]: the belief, if states are hidden; otherwise NULL */
 } idm_row_states;
 
-/* Room for so many entries. */
+/* Allocates room for `entries` entries. */
 idm_status idm_row_states_create(size_t rows, size_t entries, idm_row_states **ret_row_states,
                                  idm_error *opt_error);
-/* Takes NULL. */
+/* Accepts NULL. */
 void idm_row_states_destroy(idm_row_states *row_states);
 
 typedef struct idm_demonstrator {
   idm_sizes n;
   idm_row_states *row_states;
-  double *count;  /* [state][action]: rows */
-  double *visits; /* [state]: rows with the state and an action */
-  double *policy; /* [state][action]: frequencies; where the state was never visited, the action
-                     prior */
+  double *count;  /* [state][action]: number of rows */
+  double *visits; /* [state]: number of rows with the state and an action */
+  double *policy; /* [state][action]: relative frequencies; in unvisited states the action prior */
   size_t decisions;
-  size_t without_state; /* actions whose state is not recorded: they count nowhere */
+  size_t without_state; /* actions whose state is not recorded, which are not counted */
 } idm_demonstrator;
 
-/* state[row]: the state acted in, or IDM_MISSING where the log does not say. */
+/* state[row]: the state acted in, or IDM_MISSING if the log does not record it. */
 void idm_demonstrator_states(const idm_data *data, const idm_setting *setting, int32_t *state);
 
-/* Of all trajectories, or of those whose place in opt_include[trajectory] is true. IDM_INPUT where
- * no action has a state. */
+/* Uses all trajectories, or those with opt_include[trajectory]. IDM_INPUT if no action has a state.
+ */
 idm_status idm_demonstrator_create(const idm_mdp *mdp, const idm_data *data,
                                    const idm_setting *setting, const bool *opt_include,
                                    idm_demonstrator **ret_demonstrator, idm_error *opt_error);
-/* The same at given stations, which are taken over whatever this gives. */
+/* The same with given row states, whose ownership is taken in any case. */
 idm_status idm_demonstrator_create_at(const idm_mdp *mdp, const idm_data *data,
                                       idm_row_states *row_states, const bool *opt_include,
                                       idm_demonstrator **ret_demonstrator, idm_error *opt_error);
-/* Its counts and its policy, without where the rows act. */
+/* Copies counts and policy, without row states. */
 idm_status idm_demonstrator_copy(const idm_demonstrator *demonstrator,
                                  idm_demonstrator **ret_demonstrator, idm_error *opt_error);
 void idm_demonstrator_destroy(idm_demonstrator *demonstrator);
-/* Whether a row is a decision with a place; not of a copy. */
+/* true if a row is a decision with a state. Not available for a copy. */
 bool idm_demonstrator_counts_row(const idm_demonstrator *demonstrator, const idm_data *data,
                                  size_t row);
 
-/* The number n of independent decisions that leave a sum over occupancies the errors that the log's
- * decisions leave it. The decisions i have weights a_i in the occupancy, and n = sum a / sum a^2,
- * where a sums to the occupancy's mass. Of a policy's occupancy m a decision has the share
- * w_is m_s / sum_j w_js of each state s that it counts in with a weight w_is; of an empirical
- * occupancy it has its discount. Not of a copy. */
+/* Effective number n of independent decisions for sums over occupancies, given the errors of the
+ * log's decisions. Decision i has weight a_i in the occupancy, and n = sum a / sum a^2, where a
+ * sums to the occupancy's mass. In a policy's occupancy m, a decision has the share w_is m_s /
+ * sum_j w_js of each state s in which it counts with weight w_is; in an empirical occupancy its
+ * weight is its discount factor. Not available for a copy. */
 double idm_demonstrator_ess(const idm_demonstrator *demonstrator, const idm_mdp *mdp,
                             const idm_data *data, const idm_setting *setting, bool empirical,
                             const double *occupancy);
-/* The share of the discounted steps of an empirical occupancy that come after the last rows of
- * trajectories that the log cuts off. */
+/* Share of the discounted steps of an empirical occupancy that come after the last rows of
+ * trajectories that the log truncates. */
 double idm_demonstrator_truncated(const idm_mdp *mdp, const idm_data *data,
                                   const idm_setting *setting);
 
-/* action[state]: the only action taken there, or IDM_MISSING where none was. IDM_INPUT, with the
- * states, where some has two. */
+/* action[state]: the only action taken there, or IDM_MISSING in an unvisited state. IDM_INPUT, with
+ * the states, if a state has two actions. */
 idm_status idm_demonstrator_deterministic(const idm_demonstrator *demonstrator,
                                           const idm_setting *setting, const char *caller,
                                           int32_t *action, idm_error *opt_error);
 
-/* The share of an occupancy[state][action] in states that the log never visits; 0 where it is
+/* Share of an occupancy[state][action] in states that the log never visits; 0 if it is below
  * rounding. */
 double idm_demonstrator_unvisited(const idm_demonstrator *demonstrator, const double *occupancy);
-/* occupancy[state][action] of the policy under the world, or with `empirical` the discounted shares
- * of the log itself. A note says how much of the former lies in states that were never visited. */
+/* occupancy[state][action] of the policy in the MDP, or with `empirical` the discounted frequencies
+ * of the log. A note gives the share of the policy's occupancy in unvisited states. */
 idm_status idm_demonstrator_occupancy(const idm_demonstrator *demonstrator, const idm_mdp *mdp,
                                       const idm_data *data, const idm_setting *setting,
                                       bool empirical, double *occupancy, idm_notes *opt_notes,
@@ -133,75 +133,78 @@ idm_status idm_demonstrator_occupancy(const idm_demonstrator *demonstrator, cons
 /* === flows ================================================================================== */
 
 /* Occupancies of policies as a convex set, q >= 0 with sum_u q(s',u) - discount sum P(s'|s,u)
- * q(s,u) = (1 - discount) start(s'), and how far they are from a given p, less the policy's
- * entropy. */
+ * q(s,u) = (1 - discount) start(s') (Bellman flow constraints), and the objective: a divergence
+ * from a given p minus the weighted entropy of the policy (`docs/method/inverse.md, 2`). */
 
 typedef struct idm_flows {
   idm_divergence divergence;
   double lambda;           /* of the squared divergence */
   double entropy;          /* weight of H = -sum q log pi */
-  size_t rows;             /* states that can be come to */
-  size_t *place;           /* [row]: which state it is */
+  size_t rows;             /* number of reachable states, one constraint each */
+  size_t *place;           /* [row]: state index */
   double *source;          /* [row]: (1 - discount) start */
-  size_t entries;          /* pairs of such a state and an action, states one after the other */
-  size_t *first;           /* [rows + 1]: entries of a row */
+  size_t entries;          /* pairs of a reachable state and an action, ordered by state */
+  size_t *first;           /* [rows + 1]: range of entries of a row */
   size_t *action;          /* [entry] */
-  double *p;               /* [entry]: the occupancy to come near to */
-  size_t *begin;           /* [entries + 1]: what an entry puts into the equations: */
-  size_t *to;              /* a row */
-  double *by;              /* and how much a unit of it */
-  double unreachable_cost; /* what p has where no policy comes adds to the divergence; may be
+  double *p;               /* [entry]: target occupancy */
+  size_t *begin;           /* [entries + 1]: range of an entry's coefficients in the constraints: */
+  size_t *to;              /* row */
+  double *by;              /* coefficient */
+  double unreachable_cost; /* divergence contributed by target mass that no policy can reach; may be
                               infinite */
 } idm_flows;
 
-/* All policies that take no action of prior 0, none that opt_allowed[state][action] forbids, and
- * with reverse-kl none that p does not. target is p[state][action]. IDM_INPUT where none is left,
- * or where the divergence is infinite for all. */
+/* All policies that take no action of prior 0, no action excluded by opt_allowed[state][action],
+ * and with reverse-kl no action that the target does not take. target is p[state][action].
+ * IDM_INPUT if no policy remains or the divergence is infinite for all. */
 idm_status idm_flows_create(const idm_mdp *mdp, const idm_setting *setting, const double *target,
                             const bool *opt_allowed, idm_divergence divergence, double lambda,
                             double entropy, idm_flows **ret_flows, idm_error *opt_error);
 void idm_flows_destroy(idm_flows *flows);
 
-/* lambda of the squared divergence: 100 where none is set. */
+/* lambda of the squared divergence; 100 by default. */
 double idm_flows_lambda(const idm_fit_settings *settings);
-/* What an occupancy of q in place of p adds to a divergence; may be infinite. */
+/* Contribution of one entry with target p and occupancy q to a divergence; may be infinite. */
 double idm_flows_divergence(idm_divergence divergence, double lambda, double p, double q);
-/* Its derivative by q; not of tv, which has none. */
+/* Its derivative with respect to q; not defined for tv. */
 double idm_flows_derivative_q(idm_divergence divergence, double lambda, double p, double q);
-/* Its derivative by p above 0; not of tv. */
+/* Its derivative with respect to p > 0; not defined for tv. */
 double idm_flows_derivative_p(idm_divergence divergence, double lambda, double p, double q);
-/* The row's own expression at q[entry]. */
+/* Objective of the flows at q[entry]. */
 double idm_flows_objective(const idm_flows *flows, const double *q);
-/* First and second derivative of the divergence by entry i at q; not of tv, which has none. */
+/* First and second derivative of the divergence with respect to entry i at q; not defined for tv.
+ */
 double idm_flows_derivative(const idm_flows *flows, size_t i, double q);
 double idm_flows_curvature(const idm_flows *flows, size_t i, double q);
-/* log pi of entry i: q over the sum of its row. */
+/* log pi of each entry: log of q over the sum of its row. */
 void idm_flows_log_policy(const idm_flows *flows, const double *q, double *log_policy);
-/* left[row] = what q leaves of the equations: source less inflow and stock. */
+/* residual[row] of the flow constraints at q: source minus outflow plus inflow. */
 void idm_flows_residual(const idm_flows *flows, const double *q, double *residual);
-/* price[entry] = what an entry costs at prices of rows. */
+/* dual_cost[entry] = (B'y)_entry, for multipliers y[row] of the constraints. */
 void idm_flows_dual_cost(const idm_flows *flows, const double *y, double *dual_cost);
-/* How far q, which satisfies the equations, can be from the best: for any y,
- * f(q*) >= f(q) + slope . (q* - q), slope = B'y + z, so that z.q less the least of z (or 0) bounds
- * it. With tv opt_share[entry] in [0, 1] says which slope of max(p - q, 0) is taken. */
+/* Upper bound on f(q) - f(q*) for a feasible q: for any y, f(q*) >= f(q) + gradient . (q* - q) with
+ * gradient = B'y + z, so that z.q - min(0, min z) bounds the gap. For tv, opt_share[entry] in [0,
+ * 1] selects the subgradient of max(p - q, 0). work: scratch [2 * entries]. */
 double idm_flows_gap(const idm_flows *flows, const double *q, const double *y,
                      const double *opt_share, double *work);
 
 /* === closest ================================================================================ */
 
-/* The policy whose occupancy comes nearest to a given one. */
+/* Projection onto the set of occupancies: the policy whose occupancy has the least divergence from
+ * a target. */
 
 typedef struct idm_occupancy_projection {
   double objective;
-  double gap;        /* to the least, at most */
+  double gap;        /* upper bound on the distance to the minimum */
   double *policy;    /* [state][action] */
   double *occupancy; /* [state][action] */
-  size_t zeros; /* probabilities of 0 in states that are come to, of actions that may be taken */
+  size_t zeros;      /* zero probabilities of allowed actions in reachable states */
 } idm_occupancy_projection;
 
-/* Of target[state][action] under a divergence, less `entropy` times that of the policy, among
- * policies of what opt_allowed[state][action] leaves. In states that it does not come to the policy
- * is fallback[state][action]. IDM_INPUT where the divergence is infinite for every policy. */
+/* Minimises the divergence from target[state][action] minus `entropy` times the policy's entropy,
+ * among policies of the actions that opt_allowed[state][action] permits. In states of zero
+ * occupancy the policy is fallback[state][action]. IDM_INPUT if the divergence is infinite for
+ * every policy. */
 idm_status idm_occupancy_projection_create(const idm_mdp *mdp, const idm_setting *setting,
                                            const double *target, const double *fallback,
                                            const bool *opt_allowed, idm_divergence divergence,
@@ -212,22 +215,22 @@ void idm_occupancy_projection_destroy(idm_occupancy_projection *nearest_policy);
 
 /* === pure =================================================================================== */
 
-/* The policy of one action a state whose occupancy comes nearest to a given one.
+/* Deterministic policy whose occupancy has the least divergence from a target.
  *
- * Such policies are corners of the set of occupancies: to find the nearest is a choice among
- * finitely many, and how near the nearest of all policies comes bounds it from below. */
+ * Deterministic policies are vertices of the set of occupancies, so the search is over finitely
+ * many policies; the divergence of the nearest stochastic policy is a lower bound. */
 
-/* What is known of it beside the policy itself. */
+/* Statistics of the search. */
 typedef struct idm_branch_stats {
-  size_t branches; /* that were looked at */
-  bool non_unique; /* another such policy comes as near */
-  size_t tied;     /* states that it does not come to in which several actions are as good */
+  size_t branches; /* number of branches examined */
+  bool non_unique; /* another deterministic policy attains the minimum */
+  size_t tied;     /* states of zero occupancy in which several actions are equally frequent */
 } idm_branch_stats;
 
-/* As idm_occupancy_projection_create, with `gap` what the nearest can be nearer by, at most. In
- * states that it does not come to the policy is what fallback[state][action] does most; where
- * several are done alike, all of them by the action prior. IDM_INPUT where the divergence is
- * infinite for all. */
+/* As idm_occupancy_projection_create, where `gap` bounds the distance to the least divergence of
+ * deterministic policies. In states of zero occupancy the policy is the most frequent action of
+ * fallback[state][action]; of several all of them, weighted by the action prior. IDM_INPUT if the
+ * divergence is infinite for all. */
 idm_status idm_deterministic_projection_create(const idm_mdp *mdp, const idm_setting *setting,
                                                const double *target, const double *fallback,
                                                idm_divergence divergence, double lambda,
@@ -237,43 +240,43 @@ idm_status idm_deterministic_projection_create(const idm_mdp *mdp, const idm_set
 
 /* === interior =============================================================================== */
 
-/* The nearest occupancy by an interior-point method. */
+/* Projection by an interior-point method. */
 
-/* q[entry] that minimises the objective of the flows, prices y[row] of the equations, and in *gap
- * how far from the least it can be (idm_flows_gap). */
+/* Computes the minimiser q[entry] of the flows' objective, multipliers y[row] of the constraints,
+ * and in *gap an upper bound on the distance to the minimum (idm_flows_gap). */
 idm_status idm_interior_point_solve(const idm_flows *flows, idm_cancel *opt_cancel, double *q,
                                     double *y, double *gap, idm_error *opt_error);
 
 /* === models ================================================================================= */
 
-/* The worlds that an agent holds possible, where states are observed: one a model of its own, and
- * what the worst of them leave of a policy. */
+/* Models of the environment that an agent with observed states considers possible, one MDP per
+ * model, and the worst-case (CVaR) values of policies over them. */
 
 typedef struct idm_models {
-  size_t count;     /* models of weight above 0 */
+  size_t count;     /* models of positive weight */
   double *weight;   /* [count] */
   idm_mdp **mdp;    /* [count] */
-  bool *differ;     /* [action][state]: whether they tell different things of it */
-  size_t differing; /* how many there are */
-  double *next;     /* [count]: scratch, so that a thread has its own */
+  bool *differ;     /* [action][state]: true if the models differ there */
+  size_t differing; /* number of such entries */
+  double *next;     /* [count]: scratch; one object per thread */
 } idm_models;
 
-/* Of a problem whose environment is `world`, which must outlive them. */
+/* Creates the models of a problem whose environment is `mdp`, which must outlive them. */
 idm_status idm_models_create(const idm_problem *problem, const idm_mdp *mdp,
                              idm_models **ret_models, idm_error *opt_error);
 void idm_models_destroy(idm_models *models);
 
-/* The world of a mixture, sigma[action][state][model]. */
+/* Creates the MDP of a mixture, sigma[action][state][model]. */
 idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp **ret_world,
                           idm_error *opt_error);
 
 /* Q[action][state] = utility + min {sum_m sigma_m discount P_m v : 0 <= sigma_m <= weight_m /
- * level, sum sigma = 1}, and the sigma[action][state][model] that attains it. opt_q or opt_sigma
- * may be NULL. */
+ * level, sum sigma = 1}, and the minimiser sigma[action][state][model]. opt_q and opt_sigma may be
+ * NULL. */
 void idm_models_action_values(const idm_models *models, double level, const double *utility,
                               const double *v, double *opt_q, double *opt_sigma);
-/* v[state] = sum_u policy[state][u] Q(s,u) of that Q, at every step anew.
- * IDM_NUMERICAL where sweeps do not settle. */
+/* Solves v[state] = sum_u policy[state][u] Q(s,u) with that Q (nested CVaR). IDM_NUMERICAL if the
+ * iteration does not converge. */
 idm_status idm_models_evaluate(const idm_models *models, double level, const double *policy,
                                const double *utility, double *v, idm_error *opt_error);
 

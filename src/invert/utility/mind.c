@@ -1,4 +1,4 @@
-/* Worlds of agents that act on beliefs.
+/* POMDPs of agents that act on beliefs, and their belief MDPs on a lattice.
  *
  * Contents: mind · belief world */
 #include <math.h>
@@ -12,9 +12,9 @@
 
 /* === mind =================================================================================== */
 
-/* One model of the world, and the beliefs that it makes. */
+/* POMDP of one model, and its Bayes filter. */
 
-/* Below this an observation cannot be seen, to all purposes. */
+/* Observations of lower probability are treated as impossible. */
 static const double impossible = 1e-300;
 
 /* --- what it cannot do ---------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ static idm_status check_log(const idm_data *data, const char *caller, idm_error 
     if (idm_data_available_count(data, data->available[r]) == data->sizes.actions) continue;
     const idm_status status =
         idm_fail(opt_error, IDM_INPUT,
-                 "'%s' needs every action open at every step, and here some are not", caller);
+                 "'%s' needs every action available at every step, and here some are not", caller);
     idm_data_locate(data, r, opt_error);
     return status;
   }
@@ -49,17 +49,16 @@ static idm_status check_agent(const idm_problem *problem, const char *caller, id
   const idm_planner *planner = idm_agent_planner(&problem->agent);
   if (!planner->belief)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' goes by the beliefs of a log, and the planner '%s' holds none", caller,
+                    "'%s' uses the beliefs along a log, and the planner '%s' has none", caller,
                     planner->name);
   if (theta->block[IDM_UTILITY].variants > 1)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for one utility, and this one varies with columns of the log",
+                    "'%s' estimates one utility, and this one varies with columns of the log",
                     caller);
   if (problem->agent.discounting != IDM_EXPONENTIAL)
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs an agent that discounts by the step; expected discounting: "
-                    "exponential",
-                    caller);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "'%s' needs an agent that discounts per step; expected discounting: exponential", caller);
   return IDM_OK;
 }
 
@@ -72,13 +71,13 @@ static idm_status check_belief_utility(const idm_theta *theta, const char *calle
     has_belief_utility = has_belief_utility || belief_utility->value[i] != 0;
   if (has_belief_utility)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for a utility by state and action, and here beliefs are worth "
-                    "something themselves (certainty, belief_utility)",
+                    "'%s' estimates a utility by state and action, and here beliefs have a utility "
+                    "of their own (certainty, belief_utility)",
                     caller);
   return IDM_OK;
 }
 
-/* After the clamps: models that are all the same are one. */
+/* Checked after the clamps are applied; identical models count as one. */
 static idm_status check_models(const idm_theta *theta, const char *caller, idm_error *opt_error)
 {
   static const idm_block_id dynamics[] = {IDM_TRANSITION, IDM_EMISSION};
@@ -87,10 +86,11 @@ static idm_status check_models(const idm_theta *theta, const char *caller, idm_e
     const size_t size = block->size / theta->models;
     for (size_t m = 1; m < theta->models; m++)
       if (memcmp(block->value, block->value + m * size, size * sizeof *block->value) != 0)
-        return idm_fail(opt_error, IDM_INPUT,
-                        "'%s' needs an agent with one model of the world, and this one has %zu; "
-                        "see the planner 'deterministic-optimal', which knows the environment",
-                        caller, theta->models);
+        return idm_fail(
+            opt_error, IDM_INPUT,
+            "'%s' needs an agent with one model of the environment, and this one has %zu; see the "
+            "planner 'deterministic-optimal', whose model is the environment",
+            caller, theta->models);
   }
   if (idm_theta_scalar(theta, IDM_PRIOR_WEIGHT) != 1 ||
       idm_theta_scalar(theta, IDM_EVIDENCE_WEIGHT) != 1)
@@ -99,15 +99,16 @@ static idm_status check_models(const idm_theta *theta, const char *caller, idm_e
                     "evidence_weight: 1",
                     caller);
   if (isfinite(idm_theta_scalar(theta, IDM_SENSOR_CAPACITY)))
-    return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs an agent that sees everything; expected sensor_capacity: inf",
-                    caller);
+    return idm_fail(
+        opt_error, IDM_INPUT,
+        "'%s' needs an agent that perceives every observation; expected sensor_capacity: inf",
+        caller);
   return IDM_OK;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Lay down the entries of all rows, or count them where there is no room yet. */
+/* Stores the entries of all rows, or only counts them before allocation. */
 static size_t put_rows(idm_pomdp *pomdp)
 {
   const idm_sizes n = pomdp->n;
@@ -228,7 +229,7 @@ double idm_pomdp_update(const idm_pomdp *pomdp, const double *z, size_t action, 
 
 /* --- logs ----------------------------------------------------------------------------------- */
 
-/* Following under way. */
+/* State of a filter along a log. */
 typedef struct log_filter {
   const idm_pomdp *pomdp;
   const idm_data *data;
@@ -236,13 +237,14 @@ typedef struct log_filter {
   void *context;
   double *z; /* [state]: the belief */
   double *next_belief;
-  size_t truncated; /* trajectories that are used in part */
+  size_t truncated; /* trajectories used in part */
 } log_filter;
 
 static idm_status fail_impossible(const log_filter *f, size_t row, size_t x, idm_error *opt_error)
 {
   const idm_status status = idm_fail(
-      opt_error, IDM_INPUT, "'%s' is seen here, and by the agent's model of the world it cannot be",
+      opt_error, IDM_INPUT,
+      "'%s' is observed here, and it is impossible under the agent's model of the environment",
       f->pomdp->setting->observations.name[x]);
   idm_data_locate(f->data, row, opt_error);
   return status;
@@ -292,8 +294,8 @@ idm_status idm_pomdp_filter(const idm_pomdp *pomdp, const idm_data *data, idm_po
     status = filter_trajectory(&f, t, opt_error);
   if (status == IDM_OK && f.truncated)
     idm_notes_add(opt_notes,
-                  "%zu %s used up to the first action or observation that is not recorded: beyond "
-                  "it beliefs are not known",
+                  "%zu %s used up to the first action or observation that is not recorded: later "
+                  "beliefs are unknown",
                   f.truncated, f.truncated == 1 ? "trajectory is" : "trajectories are");
   free(z);
   return status;
@@ -301,9 +303,9 @@ idm_status idm_pomdp_filter(const idm_pomdp *pomdp, const idm_data *data, idm_po
 
 /* === belief world =========================================================================== */
 
-/* Beliefs as the states of a world. */
+/* Belief MDP on a lattice. */
 
-/* Points of the largest lattice, as of planners by default. */
+/* Largest number of lattice points, as for planners by default. */
 static const size_t max_points = 20000;
 
 int idm_belief_mdp_resolution(const idm_problem *problem, const idm_data *data)
@@ -327,7 +329,7 @@ void idm_belief_mdp_destroy(idm_belief_mdp *mdp)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Scratch of a look at what follows. */
+/* Scratch for the successors of a belief. */
 typedef struct successor_scratch {
   const idm_pomdp *pomdp;
   const idm_lattice *lattice;
@@ -335,7 +337,7 @@ typedef struct successor_scratch {
   double *weight;   /* [state] */
   uint32_t *vertex; /* [state] */
   double *scratch;  /* [2][state] */
-  double *mass;     /* [point]: of the row under way; 0 between rows */
+  double *mass;     /* [point]: of the current row; 0 between rows */
 } successor_scratch;
 
 static void close_successor_scratch(successor_scratch *a)
@@ -361,8 +363,8 @@ static bool open_successor_scratch(successor_scratch *a, const idm_pomdp *pomdp,
   return a->next && a->weight && a->vertex && a->scratch && a->mass;
 }
 
-/* The row of an action at a point, from entry `at` on; returns where it ends. What is seen may lead
- * to one point in several ways, which are added up. */
+/* Stores the row of an action at a lattice point from entry `at` on; returns its end. Probabilities
+ * of different observations that lead to the same point are added. */
 static size_t put_row(successor_scratch *a, size_t point, size_t action, size_t at,
                       idm_sparse_rows *moves)
 {
@@ -404,7 +406,7 @@ static void put_start(successor_scratch *a, double *start)
   for (size_t i = 0; i < count; i++) start[a->vertex[i]] = a->weight[i];
 }
 
-/* Entries that rows may have at most. */
+/* Upper bound on the number of entries of all rows. */
 static size_t row_capacity(const idm_pomdp *pomdp, size_t points)
 {
   const size_t row = pomdp->n.observations * pomdp->n.states;
@@ -445,7 +447,7 @@ idm_status idm_belief_mdp_create(const idm_pomdp *pomdp, int resolution, const c
   const size_t points = idm_lattice_count(pomdp->n.states, resolution);
   if (points > max_points)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' counts decisions at the points of a lattice of beliefs, which of %zu "
+                    "'%s' counts decisions at the points of a lattice of beliefs, which with %zu "
                     "hidden states at resolution %d has more than %zu; use --inverse map or bayes",
                     caller, pomdp->n.states, resolution, max_points);
   idm_belief_mdp *w = idm_new(1, sizeof *w);
@@ -462,15 +464,15 @@ idm_status idm_belief_mdp_create(const idm_pomdp *pomdp, int resolution, const c
 
 /* --- logs ----------------------------------------------------------------------------------- */
 
-/* Placing under way. */
+/* State while the rows of a log are located on the lattice. */
 typedef struct row_locator {
   successor_scratch successor_scratch;
   idm_row_states *row_states;
-  size_t next; /* rows before this one have their stations */
+  size_t next; /* rows before this one are located */
   size_t at;   /* entries so far */
 } row_locator;
 
-/* Rows that are passed over have none. */
+/* Rows without a located belief get empty ranges. */
 static void skip_rows(row_locator *p, size_t row)
 {
   while (p->next < row) p->row_states->first[++p->next] = p->at;

@@ -1,5 +1,5 @@
 /* The inverse planner `minimum-perturbation`: the utility nearest to the file's under which the
- * demonstrator's actions are the best.
+ * demonstrator's actions are optimal (`docs/method/inverse.md, 5`).
  *
  * Contents: the program · relaxations · branches · beliefs · the inverse planner */
 #include <math.h>
@@ -14,14 +14,15 @@
 
 extern const idm_inverse idm_inverse_minimum_perturbation; /* registered below */
 
-/* A choice of the action that attains the value of a state that was never visited, on top of its
- * parent's. */
+/* Branching decision: the action that attains the value of an unvisited state, in addition to the
+ * decisions of the parent branch. */
 typedef struct branch {
   size_t parent;
   size_t state;
   size_t action;
-  double bound;     /* what it costs at least */
-  size_t undecided; /* a state of it whose value no action attains; the states' number: none */
+  double bound;     /* lower bound on the distance */
+  size_t undecided; /* a state of it whose value no action attains; the number of states if there is
+                       none */
 } branch;
 
 typedef struct perturbation {
@@ -29,36 +30,36 @@ typedef struct perturbation {
   const idm_fit_settings *settings;
   const idm_mdp *mdp;
   const idm_free_utility *free_utility;
-  double epsilon;               /* in units, as all that follows */
-  int32_t *demonstrated_action; /* [state]: IDM_MISSING where it was never visited */
-  bool *reachable;              /* [state]: the demonstrator can come to it */
-  size_t *row;    /* [state][action]: of the program; its rows' number where there is none */
-  double *weight; /* [column]: entries that share a number, 0 elsewhere */
+  double epsilon;               /* in units, as all following fields */
+  int32_t *demonstrated_action; /* [state]: IDM_MISSING if unvisited */
+  bool *reachable;              /* [state]: reachable by the demonstrator */
+  size_t *row;    /* [state][action]: index of its row in the program; SIZE_MAX if there is none */
+  double *weight; /* [column]: number of entries that share a free number; 0 for other columns */
   double *target; /* [column]: their value in the file */
   double *key;    /* [number] */
   double *x;      /* [column] */
-  double offset;  /* what the program's costs leave out */
+  double offset;  /* constant part of the distance that the program's costs omit */
   idm_program *program;
   idm_program_projection quadratic;
-  double cost;     /* of the last relaxation */
-  double attained; /* and how far that is from shown */
-  bool feasible;   /* it has a solution */
+  double cost;     /* distance of the last relaxation */
+  double attained; /* and its optimality residual */
+  bool feasible;   /* the last relaxation is feasible */
   size_t branches;
   branch *branch;
-  double lower;    /* what any solution costs, at least */
-  bool non_unique; /* another choice may cost as little */
-  bool truncated;  /* choices were left when it ended */
+  double lower;    /* lower bound on the distance of any solution */
+  bool non_unique; /* another branch may attain the same distance */
+  bool truncated;  /* the search ended with open branches */
   idm_face face;
   idm_cancel *cancel;
 } perturbation;
 
 static const char infeasible_message[] =
-    "no utility makes every action of the demonstrator the best of its state, with the entries "
-    "that are held and the --epsilon asked for; free more of them";
+    "no utility makes every action of the demonstrator optimal in its state, with the entries that "
+    "are held and the given --epsilon; free more of them";
 static const char undecided_message[] =
-    "no utility was found: states that the demonstrator comes to were never visited, what is best "
-    "there was not decided after all choices that were tried, and with the entries that are held "
-    "the last one has no utility; free more of them";
+    "no utility was found: states that the demonstrator reaches were never visited, the optimal "
+    "actions there were not determined within the limit of branches, and with the entries that are "
+    "held the last branch has no utility; free more of them";
 static const char unbounded_message[] = "the distance to the file's utility has no least value";
 
 /* --- the program ---------------------------------------------------------------------------- */
@@ -68,9 +69,9 @@ static bool squared_norm(const perturbation *q)
   return q->settings->norm == IDM_NORM_2;
 }
 
-/* Columns after numbers and values: how far the furthest number is away; or, for a sum of absolute
- * values, what numbers are above the file's. Their own columns are then what is below: a number is
- * the sum of both, and of the two that are nearest to the file's one is always there already. */
+/* Columns after numbers and values: for the inf norm the largest deviation; for the 1 norm the
+ * positive parts of the deviations. In the latter case the numbers' own columns are the file's
+ * value plus the negative part, so a number is the sum of both columns. */
 static size_t columns_of(const perturbation *q)
 {
   const size_t first = q->free_utility->count + q->mdp->n.states;
@@ -78,7 +79,7 @@ static size_t columns_of(const perturbation *q)
   return first + (q->settings->norm == IDM_NORM_INF ? 1 : q->free_utility->count);
 }
 
-/* A sum of absolute values: what numbers are above the file's adds to an entry of the utility. */
+/* For the 1 norm: adds the positive parts to an entry of the utility. */
 static idm_status enter_positive(perturbation *q, size_t entry, size_t positive_column,
                                  idm_error *opt_error)
 {
@@ -91,7 +92,7 @@ static idm_status enter_positive(perturbation *q, size_t entry, size_t positive_
   return status;
 }
 
-/* V = Q of what was taken, V >= Q + epsilon of the rest; V >= Q in states never visited. */
+/* Adds V = Q of the demonstrated action, V >= Q + epsilon of others; in unvisited states V >= Q. */
 static idm_status add_state(perturbation *q, idm_bellman_rows *rows, size_t s, idm_error *opt_error)
 {
   const size_t actions = q->mdp->n.actions;
@@ -112,7 +113,7 @@ static idm_status add_state(perturbation *q, idm_bellman_rows *rows, size_t s, i
   return status;
 }
 
-/* A sum of absolute values: what is below the file's costs, and what is above. */
+/* For the 1 norm: costs and bounds of negative and positive parts. */
 static void set_sum(perturbation *q)
 {
   const size_t positive_column = q->free_utility->count + q->mdp->n.states;
@@ -125,7 +126,7 @@ static void set_sum(perturbation *q)
   }
 }
 
-/* The largest: furthest >= +-(x - file's). */
+/* For the inf norm: max_deviation >= +-(x - target). */
 static idm_status add_largest(perturbation *q, size_t number, idm_error *opt_error)
 {
   const size_t max_deviation = q->free_utility->count + q->mdp->n.states;
@@ -144,7 +145,7 @@ static idm_status make_program(perturbation *q, idm_error *opt_error)
 {
   idm_status status = idm_program_create(columns_of(q), &q->program, opt_error);
   if (status != IDM_OK) return status;
-  /* Measured on gridworlds: three times as fast, and more, as what the solver takes by itself. */
+  /* The barrier method is at least three times as fast on gridworlds as the solver's default. */
   if (q->settings->norm == IDM_NORM_1) idm_program_set_method(q->program, IDM_PROGRAM_BARRIER);
   idm_bellman_rows rows =
       idm_bellman_begin(q->program, q->mdp, q->free_utility, q->free_utility->count);
@@ -159,8 +160,8 @@ static idm_status make_program(perturbation *q, idm_error *opt_error)
   return status;
 }
 
-/* Where the file's utility is: its weights of features, or entries, of which those that are one
- * number have one value there. */
+/* Sets the file's utility as target: weights of features, or entries, of which tied ones must be
+ * equal. */
 static idm_status set_file_values(perturbation *q, idm_error *opt_error)
 {
   const idm_free_utility *free_utility = q->free_utility;
@@ -183,8 +184,8 @@ static idm_status set_file_values(perturbation *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* What is above the file's is to be small as what is below it: on top of the numbers' own weights
- * and keys, once the program is made. */
+/* Copies weights and keys of the numbers to the columns of positive parts, after the program is
+ * built. */
 static void extend_weights(perturbation *q)
 {
   const size_t positive_column = q->free_utility->count + q->mdp->n.states;
@@ -194,7 +195,7 @@ static void extend_weights(perturbation *q)
   }
 }
 
-/* The numbers themselves, once the program was solved for the last time. */
+/* Adds the positive parts to the numbers, after the last solve. */
 static void add_positive(perturbation *q)
 {
   const size_t positive_column = q->free_utility->count + q->mdp->n.states;
@@ -204,8 +205,8 @@ static void add_positive(perturbation *q)
 
 /* --- relaxations ---------------------------------------------------------------------------- */
 
-/* The least distance with the choices made so far. By squares a point that satisfies the rows comes
- * first: it shows that there is one, and is where to start. */
+/* Minimises the distance under the current branching decisions. For the 2 norm a feasible point is
+ * found first, which proves feasibility and starts the projection. */
 static idm_status relax(perturbation *q, idm_error *opt_error)
 {
   idm_program_solution found;
@@ -217,8 +218,8 @@ static idm_status relax(perturbation *q, idm_error *opt_error)
   if (found.end == IDM_PROGRAM_INFEASIBLE) return IDM_OK;
   if (!q->feasible)
     return idm_fail(opt_error, IDM_NUMERICAL,
-                    "the nearest utility was not found: numbers of very different sizes stand in "
-                    "the way");
+                    "the nearest utility was not found: the program is ill-conditioned, with "
+                    "numbers of very different sizes");
   memcpy(q->x, found.x, columns_of(q) * sizeof *q->x);
   q->cost = found.objective + q->offset;
   q->attained = fmax(found.gap, found.violation);
@@ -233,10 +234,10 @@ static idm_status relax(perturbation *q, idm_error *opt_error)
 
 /* --- branches ------------------------------------------------------------------------------- */
 
-/* States that the demonstrator can come to: visited ones, and what follows by its action, or by any
- * where it was never seen. Of the others it does not matter whether an action attains V: V is then
- * an upper bound of their values, and what is better than a bound is better than the value. Nor
- * does it with a discount of 0, where no value of what follows enters. */
+/* Marks states reachable by the demonstrator: visited ones, and successors by its action, or by any
+ * action in unvisited states. In other states V need not be attained by an action: V is then an
+ * upper bound of the value, and constraints that hold for the bound hold for the value. With a
+ * discount of 0 successors are irrelevant. */
 static idm_status mark_reachable(perturbation *q, idm_error *opt_error)
 {
   const idm_sizes n = q->mdp->n;
@@ -265,7 +266,7 @@ static idm_status mark_reachable(perturbation *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* What V is above Q of an action at the last relaxation. */
+/* V - Q of an action at the last relaxation. */
 static double slack(const perturbation *q, size_t s, size_t u)
 {
   const double *v = q->x + q->free_utility->count;
@@ -277,7 +278,7 @@ static double slack(const perturbation *q, size_t s, size_t u)
   return v[s] - utility - idm_mdp_next_value(q->mdp, u, s, v);
 }
 
-/* The action of a state that comes nearest to attaining V. */
+/* Action of a state with the least V - Q. */
 static size_t best_action(const perturbation *q, size_t s, double *ret_slack)
 {
   size_t best = 0;
@@ -292,7 +293,8 @@ static size_t best_action(const perturbation *q, size_t s, double *ret_slack)
   return best;
 }
 
-/* The state that matters whose value is furthest from attained, or the states' number. */
+/* Reachable unvisited state whose value is furthest from attained, or the number of states if all
+ * are attained. */
 static size_t undecided(const perturbation *q)
 {
   size_t worst = q->mdp->n.states;
@@ -316,7 +318,7 @@ static void set_choice(perturbation *q, size_t s, size_t u, bool attained)
   idm_program_set_row(q->program, row, lower, attained ? lower : INFINITY);
 }
 
-/* Choices of a branch and those that it stands on; branch 0 has none. */
+/* Applies the decisions of a branch and of its ancestors; branch 0 has none. */
 static void set_branch(perturbation *q, size_t at, bool attained)
 {
   for (; at; at = q->branch[at].parent)
@@ -338,7 +340,7 @@ static idm_status add_branch(perturbation *q, size_t parent, size_t s, size_t u,
   return IDM_OK;
 }
 
-/* The open branch that costs least; a decided one first among equals. */
+/* Open branch of least lower bound; among equals a decided one. */
 static size_t least_bound(const perturbation *q)
 {
   size_t best = 0;
@@ -352,8 +354,8 @@ static size_t least_bound(const perturbation *q)
   return best;
 }
 
-/* Given up: of the cheapest branch, attain every value that matters by the action that comes
- * nearest to it. What that costs is an upper bound. */
+/* After the limit of branches: in the branch of least bound, every undecided value is attained by
+ * the action with the least V - Q. The resulting distance is an upper bound. */
 static idm_status round_branch(perturbation *q, size_t at, idm_error *opt_error)
 {
   set_branch(q, at, true);
@@ -369,8 +371,8 @@ static idm_status round_branch(perturbation *q, size_t at, idm_error *opt_error)
 
 enum { max_branches = 400 };
 
-/* Best first: the cheapest branch in which every value that matters is attained is the answer. The
- * program is left with its choices. */
+/* Best-first branch and bound: the branch of least bound in which every relevant value is attained
+ * is the answer. The program is left with its decisions. */
 static idm_status branch_and_bound(perturbation *q, idm_error *opt_error)
 {
   const size_t none = q->mdp->n.states;
@@ -405,8 +407,8 @@ static idm_status branch_and_bound(perturbation *q, idm_error *opt_error)
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* The optimum with the choices made: by squares there is one; else of all the nearest by squares.
- */
+/* Optimum under the current decisions: unique for the 2 norm; otherwise the optimum nearest to the
+ * file's utility in the 2 norm. */
 static idm_status choose(perturbation *q, idm_optimality *f, idm_error *opt_error)
 {
   const char *none = q->truncated ? undecided_message : infeasible_message;
@@ -435,8 +437,8 @@ static idm_status choose(perturbation *q, idm_optimality *f, idm_error *opt_erro
   return IDM_OK;
 }
 
-/* The same with the actions that attain values where the search ended: the program once more, as
- * what was chosen from is bound to its optima. */
+/* Solves again with the actions that attained values when the search ended; the program is rebuilt
+ * because choosing among optima restricted it to its optimal face. */
 static idm_status choose_with_actions(perturbation *q, const size_t *attaining_action,
                                       idm_optimality *f, idm_error *opt_error)
 {
@@ -452,8 +454,8 @@ static idm_status choose_with_actions(perturbation *q, const size_t *attaining_a
   return choose(q, f, opt_error);
 }
 
-/* Where the search ended every value is attained; of all that are as near the one that is chosen
- * may not have that. Then choices are made as they were there. */
+/* When the search ends every value is attained, but the optimum that is chosen among several may
+ * violate that. The attaining actions are then fixed. */
 static idm_status choose_attained(perturbation *q, idm_optimality *f, idm_error *opt_error)
 {
   const size_t states = q->mdp->n.states;
@@ -470,7 +472,8 @@ static idm_status choose_attained(perturbation *q, idm_optimality *f, idm_error 
   return status;
 }
 
-/* What was taken, and in states never visited what is best under the utility found. */
+/* Unidentified directions for the demonstrated actions, and in unvisited states for the optimal
+ * actions under the estimate. */
 static idm_status find_nullspace(const perturbation *q, const idm_demonstrator *demonstrator,
                                  idm_optimality *f, idm_error *opt_error)
 {
@@ -493,18 +496,18 @@ static void note_result(const perturbation *q, idm_optimality *f)
 {
   const double gap = q->cost - q->lower;
   if (gap > 1e-9 * fmax(1, q->cost))
-    idm_notes_add(&f->words,
-                  "states that the demonstrator comes to were never visited, and what is best "
-                  "there was not decided after %zu choices: the distance is between %.6g and %.6g",
-                  q->branches, q->free_utility->unit * q->lower, q->free_utility->unit * q->cost);
+    idm_notes_add(
+        &f->words,
+        "states that the demonstrator reaches were never visited, and the optimal actions there "
+        "were not determined after %zu branches: the distance is between %.6g and %.6g",
+        q->branches, q->free_utility->unit * q->lower, q->free_utility->unit * q->cost);
   if (q->cost <= 1e-9)
     idm_notes_add(&f->words,
                   "the demonstrator's actions are already the best under the file's utility");
   if (q->non_unique)
-    idm_notes_add(
-        &f->words,
-        "another choice of what is best in states never visited may cost as little; which "
-        "one is taken may depend on the order of states and actions");
+    idm_notes_add(&f->words,
+                  "another choice of optimal actions in unvisited states may attain the same "
+                  "distance; which one is taken may depend on the order of states and actions");
   if (q->face.unique)
     idm_notes_add(&f->words, "%s",
                   q->non_unique || q->truncated ? "with this choice no other utility is as near"
@@ -607,11 +610,12 @@ static idm_status minimise_distance(perturbation *q, const idm_task *task, idm_o
   if (f->objective <= 1e-9)
     idm_notes_add(&f->words,
                   "the demonstrator's actions are already the best under the file's utility");
-  idm_notes_add(&f->words, "unchecked: a log that acts at few beliefs may leave more open");
+  idm_notes_add(&f->words, "unchecked: a log with decisions at few beliefs may leave more open");
   return IDM_OK;
 }
 
-/* Where states are hidden: best at every belief of the log, of all policies. */
+/* For hidden states: the demonstrator's actions are optimal among all policies at every belief of
+ * the log. */
 static idm_status find_by_beliefs(perturbation *q, const idm_task *task,
                                   idm_posterior **ret_posterior, idm_error *opt_error)
 {
@@ -647,7 +651,7 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
       idm_bellman_check(task->mdp, problem->setting, task->inverse->name, opt_error);
   if (status == IDM_OK && !task->pomdp) status = idm_task_demonstrator(task, opt_error);
   if (status != IDM_OK) return status;
-  /* Utilities on beliefs are held against searches in the file's own unit. */
+  /* Margins over beliefs are compared with searches in the file's own unit. */
   if (!task->pomdp) idm_free_utility_rescale(task->free_utility, true, epsilon);
   perturbation q = {.problem = problem,
                     .settings = task->settings,
@@ -660,7 +664,7 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
 }
 
 static const idm_task_method method = {
-    .by = IDM_BY_BELIEFS, .activity = "looking for the nearest utility", .answer = answer};
+    .by = IDM_BY_BELIEFS, .activity = "searching for the nearest utility", .answer = answer};
 
 static const char *const settings_read[] = {"norm", "epsilon", NULL};
 
@@ -670,8 +674,8 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .row = "Minimum perturbation",
     .answer = IDM_POINT,
     .target_block = "utility",
-    .alone = "its objective is the distance of utilities to the file's, in which a change of other "
-             "numbers costs nothing; use --inverse distribution-matching, map or bayes",
+    .alone = "its objective is the distance of utilities to the file's, which does not depend on "
+             "other numbers; use --inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
     .method = &method,

@@ -1,5 +1,5 @@
-/* The inverse planner `multiple-experimentation`: utilities that explain what was done in several
- * environments, all of them (Amin and Singh 2016). */
+/* The inverse planner `multiple-experimentation`: the set of all utilities that explain decisions
+ * in several environments, by linear programs over ranges (Amin and Singh 2016). */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,12 +14,11 @@
 extern const idm_inverse idm_inverse_multiple_experimentation; /* registered below */
 
 static const char infeasible_message[] =
-    "no utility of the box has values: the problem's numbers are not "
-    "those of one";
+    "no utility of the box has values: the problem's numbers are invalid";
 static const char unbounded_message[] =
-    "what the demonstrator misses has no least value; expected a finite --bound";
+    "the demonstrator's regret has no minimum; expected a finite --bound";
 
-/* A demonstrator in its world. */
+/* One environment and its demonstrator. */
 typedef struct experiment {
   const idm_mdp *mdp;
   const idm_demonstrator *demonstrator;
@@ -27,7 +26,8 @@ typedef struct experiment {
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-/* V = value of what was done; and V - Q(s,u) + missed(s) >= 0 where it was seen. */
+/* Adds V = value of the demonstrator's policy, and V - Q(s,u) + regret(s) >= 0 in visited states.
+ */
 static idm_status add_experiment(idm_program *program, const experiment *e,
                                  const idm_free_utility *free_utility, size_t values, size_t regret,
                                  idm_error *opt_error)
@@ -48,10 +48,10 @@ static idm_status add_experiment(idm_program *program, const experiment *e,
   return status;
 }
 
-/* min sum_s xi_s, xi_s >= Q_e(s,u) - V_e(s) for every action and every experiment e in which s was
- * visited, Q_e and V_e those of what was done there; free numbers between -bound and bound. The
- * optimum goes into face, whose `x` is made here for the caller to free, and opt_range[count][2] is
- * what the numbers can be over all optima. */
+/* min sum_s xi_s subject to xi_s >= Q_e(s,u) - V_e(s) for every action and every experiment e in
+ * which s was visited, where Q_e and V_e are those of the demonstrator's policy; free numbers lie
+ * between -bound and bound. The optimum is stored in face, whose `x` is allocated here and freed by
+ * the caller; opt_range[count][2] receives the ranges of the numbers over all optima. */
 static idm_status solve(size_t count, const experiment *list, const idm_free_utility *free_utility,
                         double bound, idm_face *face, double *opt_range, idm_cancel *cancel,
                         idm_error *opt_error)
@@ -65,7 +65,7 @@ static idm_status solve(size_t count, const experiment *list, const idm_free_uti
   if (status == IDM_OK) status = idm_program_create(regret + states, &program, opt_error);
   for (size_t k = 0; k < free_utility->count && status == IDM_OK; k++)
     idm_program_set_bounds(program, k, -bound, bound);
-  /* What is missed is never negative: the mean of Q - V over what was done is 0. */
+  /* Regrets are nonnegative: the policy mean of Q - V is 0. */
   for (size_t s = 0; s < states && status == IDM_OK; s++)
     idm_program_set_bounds(program, regret + s, 0, INFINITY);
   for (size_t e = 0; e < count && status == IDM_OK; e++)
@@ -89,15 +89,15 @@ typedef struct experiments_fit {
   const idm_free_utility *free_utility;
   size_t count;
   idm_mdp **mdp;                   /* [environment] */
-  idm_demonstrator **demonstrator; /* [environment]; NULL where it was not seen */
-  experiment *experiment;          /* [count]: those that were */
+  idm_demonstrator **demonstrator; /* [environment]; NULL without trajectories */
+  experiment *experiment;          /* [count]: environments with trajectories */
   double *weight;                  /* [number] */
   double *key;                     /* [number] */
   idm_face face;
   idm_cancel cancel;
 } experiments_fit;
 
-/* Trajectories of an environment; returns how many. */
+/* Marks the trajectories of an environment; returns their number. */
 static size_t mark_trajectories(const experiments_fit *q, size_t environment, bool *in_environment)
 {
   const idm_data *data = q->data;
@@ -136,7 +136,7 @@ static idm_status open_experiment(experiments_fit *q, size_t e, bool *in_environ
 static idm_status open_experiments(experiments_fit *q, idm_notes *opt_notes, idm_error *opt_error)
 {
   const size_t most = q->problem->environments;
-  assert(most > 0); /* fit_experiments refuses the others */
+  assert(most > 0); /* fit_experiments rejects problems without environments */
   bool *in_environment = idm_new(q->data->trajectories, sizeof *in_environment);
   q->mdp = idm_new(most, sizeof *q->mdp);
   q->demonstrator = idm_new(most, sizeof *q->demonstrator);
@@ -170,8 +170,8 @@ static void close_experiments(experiments_fit *q)
   free(q->face.x);
 }
 
-/* Find out whether some free weights make a utility that is one number everywhere, under which
- * whatever was done is optimal: what is held is then a sum of free features and a constant. */
+/* Determines whether some weights of features make the utility constant, under which any behaviour
+ * is optimal: the fixed part is then a combination of free features and a constant. */
 static idm_status find_constant(const idm_free_utility *free_utility, bool *ret_found,
                                 idm_error *opt_error)
 {
@@ -198,8 +198,8 @@ static idm_status find_constant(const idm_free_utility *free_utility, bool *ret_
   return done ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Entries that are held fix the shift and, where two differ, the scale; of features, a weight that
- * is held. */
+/* Checks that the shift and scale are determined: two fixed entries must differ; for features, a
+ * fixed weight must not be a combination of the free ones. */
 static idm_status check_reference(const idm_free_utility *free_utility, idm_error *opt_error)
 {
   size_t first = free_utility->entries;
@@ -214,14 +214,13 @@ static idm_status check_reference(const idm_free_utility *free_utility, idm_erro
   if (status != IDM_OK || (free_utility->features && !constant)) return status;
   if (free_utility->features)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' needs the weight of a feature that is held, other than 0, of which the "
-                    "free features are no other form: it fixes the scale; name the free features "
-                    "by `free: {utility: {entries: [...]}}`",
+                    "'%s' needs a held nonzero weight of a feature that is not a combination of "
+                    "the free features: it fixes the scale; name the free features by `free: "
+                    "{utility: {entries: [...]}}`",
                     idm_inverse_multiple_experimentation.name);
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' needs two entries of the utility that are held, at least, and at different "
-                  "values: they fix its shift and its scale; name the others under `free:` by "
-                  "`entries:`",
+                  "'%s' needs at least two held entries of the utility with different values: they "
+                  "fix its shift and its scale; name the others under `free:` by `entries:`",
                   idm_inverse_multiple_experimentation.name);
 }
 
@@ -240,13 +239,13 @@ static void note_result(const experiments_fit *q, idm_optimality *f)
   }
   idm_notes_add(&f->words,
                 "of %zu numbers %zu have a range, on average %.6g wide; %zu of them touch the box, "
-                "which is then what bounds them and not the data",
+                "which then bounds them instead of the data",
                 f->free, open, width, at_bound);
   if (q->count == 1)
-    idm_notes_add(&f->words, "one environment alone was seen: others would narrow the ranges");
+    idm_notes_add(&f->words, "the log has one environment alone: others would narrow the ranges");
   if (q->face.objective <= 1e-9)
     idm_notes_add(&f->words,
-                  "what was done is optimal in every environment under each of these utilities");
+                  "the decisions are optimal in every environment under each of these utilities");
 }
 
 static idm_status set_ranges(const experiments_fit *q, idm_optimality *f, idm_error *opt_error)
@@ -264,7 +263,7 @@ static idm_status set_ranges(const experiments_fit *q, idm_optimality *f, idm_er
   return IDM_OK;
 }
 
-/* What no behaviour in any of the environments that were seen can tell. */
+/* Directions that no behaviour in any of the observed environments identifies. */
 static idm_status find_nullspace(const experiments_fit *q, idm_optimality *f, idm_error *opt_error)
 {
   const idm_mdp **mdp = idm_new(q->count, sizeof *mdp);
@@ -331,7 +330,7 @@ static idm_status fit_experiments(const idm_fit_arguments *call, idm_posterior *
                        .settings = call->settings,
                        .free_utility = free_utility};
   if (status == IDM_OK) {
-    idm_cancel_init(&q.cancel, call->opt_monitor, "looking for what the utilities can be");
+    idm_cancel_init(&q.cancel, call->opt_monitor, "computing the ranges of the utilities");
     status = open_experiments(&q, call->opt_notes, opt_error);
     if (status == IDM_OK) status = find(&q, ret_posterior, opt_error);
     close_experiments(&q);
@@ -344,12 +343,13 @@ static const char *const settings_read[] = {"bound", NULL};
 
 const idm_inverse idm_inverse_multiple_experimentation = {
     .name = "multiple-experimentation",
-    .summary = "all utilities that explain what was done in several environments",
+    .summary = "all utilities that explain the decisions in several environments",
     .row = "Multiple experimentation",
     .answer = IDM_SET,
     .columns = 1u << IDM_COLUMN_ENVIRONMENT,
     .target_block = "utility",
-    .alone = "that an action is the best is linear in utilities alone; use --inverse map or bayes",
+    .alone = "optimality of an action is a linear condition in utilities alone; use --inverse map "
+             "or bayes",
     .features = true,
     .settings = settings_read,
     .fit = fit_experiments,

@@ -1,4 +1,4 @@
-/* How far the occupancy of a planner's policy is from a given one.
+/* Divergence of the occupancy of a planner's policy from a target, and its gradient.
  *
  * Contents: beliefs of the log · opening · evaluation */
 #include "invert/utility/occupancy_loss.h"
@@ -24,13 +24,13 @@ static void close_decision_beliefs(idm_decision_beliefs *d)
   *d = (idm_decision_beliefs){0};
 }
 
-/* A row that decides. */
+/* A row with a decision. */
 typedef struct decision {
   const double *belief;
-  const uint32_t *point; /* [points]: of the lattice, around it */
+  const uint32_t *point; /* [points]: lattice points around the belief */
   const double *weight;  /* [points] */
   size_t states, points;
-  double cells; /* beliefs in the same cell of width 1/grid are one; 0: only equal ones are */
+  double cells; /* beliefs in the same cell of width 1/cells are merged; 0: only equal beliefs */
 } decision;
 
 static int compare_beliefs(const void *left, const void *right)
@@ -45,7 +45,8 @@ static int compare_beliefs(const void *left, const void *right)
   return memcmp(a->point, b->point, a->points * sizeof *a->point);
 }
 
-/* Those that do not differ, in the order of their rows: sums of them are the same everywhere. */
+/* Equal beliefs keep the order of their rows, so that sums do not depend on the sorting algorithm.
+ */
 static int compare_decisions(const void *left, const void *right)
 {
   const decision *a = left, *b = right;
@@ -54,7 +55,7 @@ static int compare_decisions(const void *left, const void *right)
                              : (a->belief > b->belief) - (a->belief < b->belief);
 }
 
-/* Sorts them; returns how many differ. */
+/* Sorts the rows; returns the number of distinct beliefs. */
 static size_t sort_beliefs(decision *row, size_t rows, double cells)
 {
   size_t count = rows > 0;
@@ -73,7 +74,7 @@ static bool allocate_decision_beliefs(idm_decision_beliefs *d, size_t count, siz
   return d->belief && d->first && d->point && d->weight;
 }
 
-/* Rows in the order of their beliefs: the mean of those that do not differ, and their weights. */
+/* For sorted rows: stores the mean of each group of merged beliefs, and the weights. */
 static void merge_beliefs(const double *visits, const decision *row, size_t rows,
                           idm_decision_beliefs *d)
 {
@@ -91,8 +92,8 @@ static void merge_beliefs(const double *visits, const decision *row, size_t rows
   }
 }
 
-/* The beliefs of the log; where they are many, means of those that are close, as a choice costs
- * about a microsecond at each. */
+/* Collects the beliefs of the log; if they are many, close ones are merged, because a policy
+ * evaluation takes about a microsecond per belief. */
 static idm_status open_decision_beliefs(idm_occupancy_loss *loss, idm_error *opt_error)
 {
   enum { max_beliefs = 1000, finest = 4096, coarsest = 64 };
@@ -163,7 +164,7 @@ static bool allocate(idm_occupancy_loss *loss, idm_sizes n)
          loss->shifted && loss->reward && loss->value && loss->policy_gradient && loss->choice;
 }
 
-/* Where the demonstrator comes to states that the log never visits, p is that of its policy
+/* If the demonstrator reaches states that the log never visits, p is the occupancy of its policy
  * completed by the planner's. */
 static idm_status open_completed_policy(idm_occupancy_loss *loss, idm_error *opt_error)
 {
@@ -180,7 +181,8 @@ static idm_status open_completed_policy(idm_occupancy_loss *loss, idm_error *opt
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Slopes by theta, all of whose blocks are free in it: what is not is not pulled. */
+/* Prepares the gradient by theta, in which all blocks are marked free: adjoints skip blocks that
+ * are not. */
 static idm_status open_gradient(idm_occupancy_loss *loss, idm_error *opt_error)
 {
   loss->discontinuous = idm_policy_is_discontinuous(loss->task->problem);
@@ -222,7 +224,7 @@ idm_status idm_occupancy_loss_open(idm_occupancy_loss *loss, idm_task *task,
 
 /* --- evaluation ------------------------------------------------------------------------------ */
 
-/* The belief that state i of the world is. */
+/* Belief that is state i of the MDP. */
 static const double *belief_of(idm_occupancy_loss *loss, size_t i)
 {
   const idm_belief_mdp *beliefs = loss->task->beliefs;
@@ -233,7 +235,8 @@ static const double *belief_of(idm_occupancy_loss *loss, size_t i)
   return loss->corner;
 }
 
-/* p(y): the occupancy of the demonstrator's policy, with the planner's where the log has none. */
+/* Computes p(y): the occupancy of the demonstrator's policy, with the planner's in unvisited
+ * states. */
 static idm_status complete_target(idm_occupancy_loss *loss, idm_error *opt_error)
 {
   const idm_demonstrator *d = loss->task->demonstrator;
@@ -244,7 +247,7 @@ static idm_status complete_target(idm_occupancy_loss *loss, idm_error *opt_error
   return idm_mdp_occupancy(loss->task->mdp, loss->completed, loss->completed_target, opt_error);
 }
 
-/* Whether the planner's policy in a state of the world is a mean over beliefs of the log. */
+/* true if the planner's policy in a state of the MDP is a mean over beliefs of the log. */
 static bool is_mean(const idm_occupancy_loss *loss, size_t state)
 {
   return loss->decision_beliefs.count && loss->task->demonstrator->visits[state] > 0;
@@ -314,7 +317,7 @@ static idm_status evaluate(idm_occupancy_loss *loss, const double *y, double *re
   return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
 }
 
-/* dJ/dp, as what actions pay in states. */
+/* dJ/dp as a reward by action and state. */
 static void set_target_reward(idm_occupancy_loss *loss)
 {
   const double lambda = idm_flows_lambda(loss->task->settings);
@@ -326,7 +329,7 @@ static void set_target_reward(idm_occupancy_loss *loss)
   }
 }
 
-/* g = dJ/dq, as what actions pay in states; 0 where nothing is, or is to be, done. */
+/* g = dJ/dq as a reward by action and state; 0 at zero occupancy. */
 static void set_reward(idm_occupancy_loss *loss)
 {
   const idm_fit_settings *settings = loss->task->settings;
@@ -341,7 +344,7 @@ static void set_reward(idm_occupancy_loss *loss)
   }
 }
 
-/* What a policy gains from each action in a state, of value functions of what is paid. */
+/* Advantage of an action in a state under a reward, given the policy's value function. */
 static double advantage(const idm_mdp *mdp, const double *reward, const double *value, size_t s,
                         size_t u)
 {
@@ -355,7 +358,8 @@ static double mass_of(const double *occupancy, size_t s, size_t actions)
   return mass;
 }
 
-/* dJ/dpi in a state: through q, and where the log never visits it through p. */
+/* Sets dJ/dpi in a state: through q, and in states that the log never visits also through p.
+ * Returns false if it is 0. */
 static bool set_policy_gradient(idm_occupancy_loss *loss, size_t s)
 {
   const idm_mdp *mdp = loss->task->mdp;
@@ -370,7 +374,7 @@ static bool set_policy_gradient(idm_occupancy_loss *loss, size_t s)
   return mass > 0 || other > 0;
 }
 
-/* Through the choices at beliefs of the log. */
+/* Propagates dJ/dpi to the choices at beliefs of the log. */
 static void backpropagate_beliefs(idm_occupancy_loss *loss)
 {
   const idm_decision_beliefs *d = &loss->decision_beliefs;
@@ -385,7 +389,8 @@ static void backpropagate_beliefs(idm_occupancy_loss *loss)
   }
 }
 
-/* dJ/dy at what was visited last: through the policy of every state that is come to. */
+/* Computes dJ/dy at the last evaluated y, through the policies of all states of positive occupancy.
+ */
 static idm_status backpropagate(idm_occupancy_loss *loss, const double *y, double *gradient,
                                 idm_error *opt_error)
 {
@@ -423,7 +428,7 @@ static idm_status differentiate(idm_occupancy_loss *loss, const double *y, doubl
   return IDM_OK;
 }
 
-/* Its gradient by central differences. */
+/* Gradient of J by central differences. */
 static idm_status difference_gradient(idm_occupancy_loss *loss, const double *y, double *gradient,
                                       idm_error *opt_error)
 {

@@ -1,4 +1,5 @@
-/* Searching for the numbers whose occupancy comes nearest.
+/* Search for the parameters of a planner whose occupancy has the least divergence from a target:
+ * local minimisation from several starts, and identifiability of the result.
  *
  * Contents: starts · what is open · words */
 #include "invert/utility/occupancy_loss.h"
@@ -11,21 +12,21 @@
 #include "idm/maximise.h"
 #include "idm/random.h"
 
-/* Streams of starts. */
+/* Base of the random streams of starts. */
 static const uint64_t start_stream = (uint64_t)1 << 33;
 enum { starts = 8, max_steps = 500 };
-/* Objectives that differ by less than this share of 1 plus their size are the same. */
+/* Relative tolerance, as a share of 1 + |objective|, for equal objectives. */
 static const double tolerance = 1e-8;
-/* A certificate by the gradient is closed below this, per usual change of a number. */
+/* Tolerance of the gradient certificate, per typical change of a number. */
 static const double gradient_tolerance = 1e-6;
 static const double gap_tolerance = 1e-9;
-/* Numbers are searched for within so many usual changes of the problem's own. */
+/* The search is limited to this many typical changes around the problem's own values. */
 static const double window = 12;
-/* Singular values below this share of the largest are those of open directions: differences have
- * errors of about 1e-8. */
+/* Singular values below this share of the largest belong to unidentified directions; finite
+ * differences have errors of about 1e-8. */
 static const double eigenvalue_tolerance = 1e-6;
 
-/* The loss as a density to climb. */
+/* Minus the loss, as a log density to maximise. */
 static idm_status evaluate(void *context, const double *y, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
@@ -40,18 +41,18 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
 /* --- starts --------------------------------------------------------------------------------- */
 
 typedef struct search_result {
-  double *y; /* [dimension]: the best */
+  double *y; /* [dimension]: best point */
   double objective;
-  size_t tied_starts; /* starts that end as near */
-  double derivative;  /* largest derivative there, per usual change */
-  double *end;        /* [starts][dimension]: where each start ends */
+  size_t tied_starts; /* number of starts that attain the best objective */
+  double derivative;  /* largest derivative there, per typical change */
+  double *end;        /* [starts][dimension]: local minimiser of each start */
   double *height;     /* [starts]: the objective there */
-  bool *at_end; /* [dimension]: the number is at an end of its range, where coordinates move it
-                  by nothing, and is not open for that */
+  bool *at_end; /* [dimension]: the number is at an end of its range, where its coordinate has no
+                   effect; it does not count as unidentified */
 } search_result;
 
-/* The problem's own numbers, then draws of the prior or, where it is improper, two usual changes
- * around those. */
+/* The first start is the problem's own values; others are draws of the prior or, if it is improper,
+ * normal deviates of two typical changes around those values. */
 static void draw_start(const idm_occupancy_loss *s, size_t start, double *y)
 {
   idm_random random;
@@ -68,7 +69,7 @@ static void draw_start(const idm_occupancy_loss *s, size_t start, double *y)
   }
 }
 
-/* Climb by steps, each time from steps as small as the time before ended with. */
+/* Pattern search, restarted with smaller initial steps. */
 static idm_status minimise_nonsmooth(idm_occupancy_loss *s, const idm_target *target, double *y,
                                      double *height, idm_error *opt_error)
 {
@@ -84,8 +85,8 @@ static idm_status minimise_nonsmooth(idm_occupancy_loss *s, const idm_target *ta
   return status;
 }
 
-/* Climb by slopes; where the divergence has kinks, by those of a smooth one, and then by steps.
- * Where choices move by leaps there are no slopes. */
+/* Local minimisation by L-BFGS; for a divergence with kinks, of a smooth divergence first, followed
+ * by a pattern search. If choices are discontinuous, by pattern search alone. */
 static idm_status minimise_local(idm_occupancy_loss *s, double *y, double *ret_objective,
                                  idm_error *opt_error)
 {
@@ -98,7 +99,7 @@ static idm_status minimise_local(idm_occupancy_loss *s, double *y, double *ret_o
   const bool feasible_start = status == IDM_OK && isfinite(height);
   if (feasible_start && !s->discontinuous)
     status = idm_maximise(&target, 0, max_steps, y, &height, opt_error);
-  /* J is finite there, and its gradient is not: the start leads nowhere. */
+  /* J is finite there but its gradient is not: the start is skipped. */
   if (feasible_start && status == IDM_NUMERICAL) status = IDM_OK;
   s->divergence = s->task->settings->divergence;
   if (nonsmooth && status == IDM_OK) status = evaluate(s, y, &height, NULL, opt_error);
@@ -132,7 +133,7 @@ static idm_status minimise_all(idm_occupancy_loss *s, search_result *best, idm_e
   return status;
 }
 
-/* From a place where a start ended, for longer than it took. */
+/* Continues a local minimisation with more steps. */
 static idm_status refine(idm_occupancy_loss *s, double *y, double *objective, idm_error *opt_error)
 {
   enum { step_factor = 10 };
@@ -163,7 +164,7 @@ static idm_status find_gradient(idm_occupancy_loss *s, search_result *best, idm_
 
 /* --- what is open --------------------------------------------------------------------------- */
 
-/* Q'Q[dimension][dimension], Q = dq/dy per usual change. */
+/* Gram matrix Q'Q[dimension][dimension], Q = dq/dy per typical change. */
 static idm_status gram_matrix(idm_occupancy_loss *s, const double *y, double *gram,
                               idm_error *opt_error)
 {
@@ -189,7 +190,7 @@ static idm_status gram_matrix(idm_occupancy_loss *s, const double *y, double *gr
   return status;
 }
 
-/* An open direction, its largest number 1. */
+/* Stores an unidentified direction, scaled to a largest number of 1. */
 static void put_direction(const idm_occupancy_loss *s, const double *vector, double *direction)
 {
   double largest = 0;
@@ -203,7 +204,8 @@ static void put_direction(const idm_occupancy_loss *s, const double *vector, dou
   }
 }
 
-/* Give numbers at an end of their range as much effect as all others have. */
+/* Gives numbers at an end of their range a large diagonal entry, so that they do not count as
+ * unidentified. */
 static void fix_at_ends(const search_result *best, size_t d, double *gram)
 {
   double trace = 0;
@@ -240,18 +242,18 @@ static idm_status find_nullspace(idm_occupancy_loss *s, const search_result *bes
   free(gram);
   free(values);
   free(vectors);
-  /* What cannot be planned for next to the answer is not looked at. */
+  /* If points next to the answer cannot be planned for, directions stay uncomputed. */
   return status == IDM_NUMERICAL || status == IDM_INPUT ? IDM_OK : status;
 }
 
-/* Whether some numbers are those of a network: its units can be exchanged, and its layers scaled,
- * so that there is nothing to list. */
+/* true if some numbers are those of a network: its units can be permuted and its layers rescaled,
+ * so unidentified directions are not listed. */
 static bool has_network(const idm_parameters *parameters)
 {
   return parameters->items && parameters->item[parameters->items - 1].opaque;
 }
 
-/* Whether J is as small with number j at one end of the window. */
+/* Sets *ret_low to true if J is as small with number j at one end of the window. */
 static idm_status attains_at(idm_occupancy_loss *s, const search_result *best, size_t j, double end,
                              bool *ret_low, idm_error *opt_error)
 {
@@ -265,7 +267,7 @@ static idm_status attains_at(idm_occupancy_loss *s, const search_result *best, s
   return status;
 }
 
-/* The item that a coordinate is the only one of; NULL where there is none. */
+/* Scalar item with this coordinate; NULL if there is none. */
 static const parameter *scalar_at(const idm_parameters *parameters, size_t coordinate)
 {
   for (size_t i = 0; i < parameters->items; i++)
@@ -274,8 +276,8 @@ static const parameter *scalar_at(const idm_parameters *parameters, size_t coord
   return NULL;
 }
 
-/* Whether a number lies between two ends that it can have: a share of 0 is an answer, though no
- * coordinate attains it. */
+/* true if the number has two finite ends: a share of 0 is a valid answer, although no coordinate
+ * attains it. */
 static bool has_ends(const idm_parameters *parameters, size_t coordinate)
 {
   const parameter *item = scalar_at(parameters, coordinate);
@@ -283,7 +285,8 @@ static bool has_ends(const idm_parameters *parameters, size_t coordinate)
          isfinite(idm_parameter_reported_at(item, INFINITY));
 }
 
-/* Numbers that J bounds on one side alone. Where it bounds neither, the number is open. */
+/* Notes numbers that J bounds on one side only. A number that is bounded on neither side is
+ * unidentified. */
 static idm_status find_unbounded(idm_occupancy_loss *s, const search_result *best,
                                  idm_optimality *f, idm_error *opt_error)
 {
@@ -297,23 +300,24 @@ static idm_status find_unbounded(idm_occupancy_loss *s, const search_result *bes
     const parameter *item = scalar_at(s->parameters, j);
     if (best->at_end[j] && above && item && item->block == IDM_DISCOUNT)
       idm_notes_add(&f->faults,
-                    "%.100s is at the upper end of its range: the objective falls towards 1, at "
-                    "which occupancies are not defined, and the log does not bound it",
+                    "%.100s is at the upper end of its range: the objective decreases towards 1, "
+                    "at which occupancies are not defined, and the log does not bound it",
                     s->parameters->coordinate.name[j]);
     else if (best->at_end[j])
       idm_notes_add(&f->words,
-                    "%.100s is at the %s end of its range: the objective falls towards it",
+                    "%.100s is at the %s end of its range: the objective decreases towards it",
                     s->parameters->coordinate.name[j], below ? "lower" : "upper");
     else
       idm_notes_add(&f->faults,
-                    "nothing bounds %.100s from %s: the objective is no larger %g usual changes "
+                    "%.100s is not bounded from %s: the objective is no larger %g typical changes "
                     "from the value in the problem",
                     s->parameters->coordinate.name[j], below ? "below" : "above", window);
   }
   return status;
 }
 
-/* Largest distance of a place from the best in a number, in usual changes; *at is that number. */
+/* Largest distance of a point from the best in a number, in typical changes; *at is the index of
+ * the number. */
 static double distance(const idm_occupancy_loss *s, const double *y, const search_result *best,
                        size_t *at)
 {
@@ -327,8 +331,8 @@ static double distance(const idm_occupancy_loss *s, const double *y, const searc
   return most;
 }
 
-/* Other numbers that are as near, though no direction leads to them: a start that ends there, and
- * stays there when its search goes on. */
+/* Notes other optima that are not connected by an unidentified direction: a start that ends there
+ * and stays there when its search continues. */
 static idm_status find_other_optima(idm_occupancy_loss *s, const search_result *best,
                                     idm_optimality *f, idm_error *opt_error)
 {
@@ -343,13 +347,12 @@ static idm_status find_other_optima(idm_occupancy_loss *s, const search_result *
     if (status != IDM_OK) return status;
     if (objective > best->objective + margin || distance(s, y, best, &at) < min_distance) continue;
     const parameter *item = scalar_at(s->parameters, at);
-    idm_notes_add(&f->faults,
-                  "other numbers are as near: a start of the search ends at %.100s = %.4g in place "
-                  "of %.4g, and the log does not decide between them; use --inverse bayes, or a "
-                  "narrower prior",
-                  s->parameters->coordinate.name[at],
-                  item ? idm_parameter_reported_at(item, y[at]) : y[at],
-                  item ? idm_parameter_reported_at(item, best->y[at]) : best->y[at]);
+    idm_notes_add(
+        &f->faults,
+        "other numbers fit as well: a start of the search ends at %.100s = %.4g instead of %.4g, "
+        "and the log does not decide between them; use --inverse bayes, or a narrower prior",
+        s->parameters->coordinate.name[at], item ? idm_parameter_reported_at(item, y[at]) : y[at],
+        item ? idm_parameter_reported_at(item, best->y[at]) : best->y[at]);
     return IDM_OK;
   }
   return IDM_OK;
@@ -361,7 +364,7 @@ static idm_status check_identified(idm_occupancy_loss *s, const search_result *b
   if (has_network(s->parameters)) {
     idm_notes_add(&f->words,
                   "unchecked: which numbers of the network the occupancy leaves open was not "
-                  "looked for; networks with other numbers have the same policy");
+                  "determined; networks with other numbers have the same policy");
     return IDM_OK;
   }
   idm_status status = find_unbounded(s, best, f, opt_error);
@@ -379,9 +382,8 @@ static void certify(const idm_occupancy_loss *s, const search_result *best, doub
   const double gap = best->objective - lower_bound;
   f->objective = best->objective;
   if (!has_network(s->parameters) && !s->discontinuous)
-    idm_notes_add(&f->words,
-                  "unchecked: how far the log bounds these numbers; `distribution-matching-bayes` "
-                  "gives intervals");
+    idm_notes_add(&f->words, "unchecked: how precisely the log determines these numbers; "
+                             "`distribution-matching-bayes` gives intervals");
   if (gap <= gap_tolerance) {
     snprintf(f->certificate, sizeof f->certificate, "gap to the bound");
     f->attained = fmax(0, gap);
@@ -393,10 +395,13 @@ static void certify(const idm_occupancy_loss *s, const search_result *best, doub
   f->closed = gradient_tolerance;
   if (s->discontinuous)
     idm_notes_add(&f->words,
-                  "the agent takes its best action, so that the objective moves by leaps: no "
-                  "gradient shows where it is least, and the certificate stays open");
+                  "the agent takes its best action, so that the objective is discontinuous: no "
+                  "gradient certifies the minimum, and the certificate stays open");
   if (best->tied_starts == 1)
-    idm_notes_add(&f->faults, "one of %d starts of the search ends here, the others above", starts);
+    idm_notes_add(
+        &f->faults,
+        "only one of %d starts of the search ends here; the others end at larger objectives",
+        starts);
   if (isfinite(lower_bound))
     idm_notes_add(&f->words,
                   "no policy of any planner has an objective below %.6g; at these numbers it is "

@@ -1,4 +1,5 @@
-/* Policies as graphs over beliefs.
+/* Policies as graphs over beliefs: their values and occupancies, the demonstrator's graph, and best
+ * responses.
  *
  * Contents: policy graph · belief nodes · rival */
 #include <assert.h>
@@ -11,9 +12,9 @@
 
 /* === policy graph =========================================================================== */
 
-/* Policies as graphs over beliefs. */
+/* Policies as graphs over beliefs (finite-state controllers). */
 
-/* Beliefs that agree to this are one. */
+/* Beliefs that differ by no more than this in every entry are equal. */
 static const double belief_tolerance = 1e-9;
 
 /* --- nodes ---------------------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ void idm_policy_graph_free(idm_policy_graph *graph)
   *graph = (idm_policy_graph){0};
 }
 
-/* Where the states begin, and end, that a belief holds possible. */
+/* First and last + 1 state of positive probability. */
 static void find_support(const double *z, size_t states, size_t *low, size_t *high)
 {
   *low = 0;
@@ -43,7 +44,8 @@ static void find_support(const double *z, size_t states, size_t *low, size_t *hi
   while (*high > *low && !(z[*high - 1] > 0)) --*high;
 }
 
-/* The sum of absolute differences, and the largest. */
+/* Returns the L1 distance of two beliefs; *most receives the largest absolute difference. Beliefs
+ * of disjoint supports have a distance of 2. */
 static double distance(const idm_policy_graph *g, size_t node, const double *z, size_t low,
                        size_t high, double *most)
 {
@@ -77,7 +79,7 @@ size_t idm_policy_graph_find(const idm_policy_graph *graph, const double *z)
 static void *reallocate(void *array, size_t count, size_t size)
 {
   const size_t bytes = idm_times(count, size);
-  assert(bytes > 0); /* of a problem with states and observations */
+  assert(bytes > 0); /* problems have states and observations */
   return realloc(array, bytes);
 }
 
@@ -127,7 +129,7 @@ size_t idm_policy_graph_nearest(const idm_policy_graph *graph, const double *z)
   find_support(z, graph->n.states, &low, &high);
   for (size_t i = 0; i < graph->count; i++) {
     const double distance_to = distance(graph, i, z, low, high, &most);
-    if (!(distance_to < least - 1e-12)) continue; /* what rounding makes of a tie is one still */
+    if (!(distance_to < least - 1e-12)) continue; /* ties up to rounding keep the first node */
     least = distance_to;
     best = i;
   }
@@ -136,7 +138,7 @@ size_t idm_policy_graph_nearest(const idm_policy_graph *graph, const double *z)
 
 /* --- links ---------------------------------------------------------------------------------- */
 
-/* Lead a node to the one of a belief, or to the nearest. */
+/* Links a node to the node of a belief, or to the nearest node. */
 static void link_node(idm_policy_graph *g, size_t node, size_t x, const double *next_belief)
 {
   const size_t at = node * g->n.observations + x;
@@ -189,18 +191,18 @@ idm_status idm_policy_graph_expand(const idm_pomdp *pomdp, idm_policy_function c
 
 /* --- forwards ------------------------------------------------------------------------------- */
 
-/* Pairs (node, state) that can be come to, and the steps between them. */
+/* Markov chain over the reachable pairs (node, state). */
 typedef struct reachable_chain {
   size_t count;
   size_t room;
-  size_t *pair;   /* [count]: node * states + state, in the order they were come to */
-  size_t *first;  /* [count + 1]: of its steps */
-  size_t slots;   /* of the table by pair, a power of two */
-  uint32_t *slot; /* place of a pair, or UINT32_MAX */
+  size_t *pair;   /* [count]: node * states + state, in the order of discovery */
+  size_t *first;  /* [count + 1]: range of its transitions */
+  size_t slots;   /* size of the hash table by pair, a power of two */
+  uint32_t *slot; /* index of a pair, or UINT32_MAX */
   size_t steps;
   size_t step_capacity;
-  uint32_t *to; /* [step]: place of the pair that it leads to */
-  double *p;    /* [step]: negative where it passes a guess */
+  uint32_t *to; /* [step]: index of the next pair */
+  double *p;    /* [step]: probability; negative for an approximate link */
 } reachable_chain;
 
 static void free_chain(reachable_chain *c)
@@ -219,7 +221,7 @@ static uint32_t *slot_of(const reachable_chain *c, size_t pair)
   return &c->slot[at];
 }
 
-/* Twice the room for pairs, and a table four times as large. */
+/* Doubles the room for pairs; the hash table has at least four times as many slots. */
 static bool grow_chain(reachable_chain *c)
 {
   const size_t room = 2 * c->room + 256;
@@ -239,7 +241,7 @@ static bool grow_chain(reachable_chain *c)
   return true;
 }
 
-/* The place of a pair, made where it is new; UINT32_MAX: no memory. */
+/* Index of a pair, which is added if it is new; UINT32_MAX: memory is exhausted. */
 static uint32_t index_of(reachable_chain *c, size_t pair)
 {
   if (c->count == c->room && !grow_chain(c)) return UINT32_MAX;
@@ -267,7 +269,7 @@ static bool add_step(reachable_chain *c, size_t pair, double p)
   return c->to[c->steps++] != UINT32_MAX;
 }
 
-/* Everything that can be come to from the first node and its belief. */
+/* Builds the chain of pairs that are reachable from the first node and its belief. */
 static bool build_chain(const idm_pomdp *pomdp, const idm_policy_graph *g, reachable_chain *c)
 {
   const size_t states = g->n.states;
@@ -288,8 +290,8 @@ static bool build_chain(const idm_pomdp *pomdp, const idm_policy_graph *g, reach
   return room;
 }
 
-/* One step of the mass, discounted. What passes a guess goes on, or with `stop` ends there; adds up
- * in `passed`. Returns what goes on. */
+/* One discounted step of the mass. Mass over approximate links is added to *approximate_mass and,
+ * with stop_at_approximate, does not continue. Returns the mass that continues. */
 static double propagate(const reachable_chain *c, double discount, bool stop_at_approximate,
                         const double *now, double *next_mass, double *approximate_mass)
 {
@@ -306,7 +308,8 @@ static double propagate(const reachable_chain *c, double discount, bool stop_at_
   return sum;
 }
 
-/* The whole flow from the first node: where it was, if that is wanted, and what passed a guess. */
+/* Accumulates the flow from the first node: discounted counts by action and state, if requested,
+ * and the mass over approximate links. */
 static idm_status total_flow(const idm_pomdp *pomdp, const idm_policy_graph *g,
                              bool stop_at_approximate, double *opt_count, double *approximate_mass,
                              idm_cancel *cancel, idm_error *opt_error)
@@ -353,8 +356,8 @@ idm_status idm_policy_graph_approximated(const idm_pomdp *pomdp, const idm_polic
 
 /* --- backwards ------------------------------------------------------------------------------ */
 
-/* V(s) = u(s, a) + discount sum p V' (s') at one node and state, in every weight; returns the
- * largest change, and the largest weight in `size`. */
+/* Updates V(s) = u(s, a) + discount sum p V'(s') at one node and state, in every coefficient;
+ * returns the largest change, and updates *size to the largest coefficient. */
 static double backup_pair(const idm_pomdp *pomdp, const idm_policy_graph *g,
                           const idm_free_utility *free_utility, size_t at, double *value,
                           double *scratch, double *size)
@@ -392,8 +395,8 @@ idm_status idm_policy_graph_values(const idm_pomdp *pomdp, const idm_policy_grap
     double size = 0;
     for (size_t at = 0; at < pairs; at++)
       change = fmax(change, backup_pair(pomdp, graph, free_utility, at, value, scratch, &size));
-    /* Rounding may go on for ever: once changes are that small, only falling ones are worth another
-     * sweep. */
+    /* Rounding can continue forever: once changes are that small, iterate only while they decrease.
+     */
     converged = change == 0 || (change <= 1e-13 * size && change >= last);
     last = change;
     status = idm_cancel_check(cancel, opt_error);
@@ -404,9 +407,9 @@ idm_status idm_policy_graph_values(const idm_pomdp *pomdp, const idm_policy_grap
 
 /* === belief nodes =========================================================================== */
 
-/* What a demonstrator did at which belief. */
+/* Policy graph of a demonstrator from a log. */
 
-/* Reading under way. */
+/* State while the log is read. */
 typedef struct demonstration {
   const idm_pomdp *pomdp;
   const idm_data *data;
@@ -416,7 +419,7 @@ typedef struct demonstration {
 
 /* --- words ---------------------------------------------------------------------------------- */
 
-/* "0.85 tiger-left, 0.15 tiger-right", the likeliest first. */
+/* Formats a belief as "0.85 tiger-left, 0.15 tiger-right", with the most probable states first. */
 static void format_belief(const idm_setting *setting, const double *z, char *buffer, size_t size)
 {
   enum { max_listed = 3 };
@@ -456,14 +459,14 @@ static idm_status fail_mixed(const demonstration *r, const char *caller, size_t 
              setting->actions.name[r->other[i]], belief);
   }
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' needs one action a belief, and the log has more at %zu %s: %s%s", caller,
+                  "'%s' needs one action per belief, and the log has more at %zu %s: %s%s", caller,
                   mixed_nodes, mixed_nodes == 1 ? "belief" : "beliefs", list,
                   mixed_nodes > max_listed ? "; ..." : "");
 }
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* An action at a belief. */
+/* Adds the action of a row at a belief. */
 static idm_status add_decision(void *context, size_t row, const double *z, idm_error *opt_error)
 {
   demonstration *r = context;
@@ -471,7 +474,7 @@ static idm_status add_decision(void *context, size_t row, const double *z, idm_e
   if (!(r->pomdp->prior[action] > 0)) {
     const idm_status status =
         idm_fail(opt_error, IDM_INPUT,
-                 "the action '%s' is taken here, and the agent's action prior rules it out",
+                 "the action '%s' is taken here, and the agent's action prior excludes it",
                  r->pomdp->setting->actions.name[action]);
     idm_data_locate(r->data, row, opt_error);
     return status;
@@ -515,16 +518,16 @@ idm_status idm_belief_nodes_read(const idm_pomdp *pomdp, const idm_data *data, c
 
 /* === rival ================================================================================== */
 
-/* The best policy under a utility, by bounds from both sides.
+/* Best response to a utility, by a search with bounds from both sides.
  *
  * Contents: mind kernel · rival */
 
 /* === mind kernel ============================================================================== */
 
-/* The rows of a mind as a kernel. */
+/* Rows of a POMDP as a kernel. */
 
-/* Number the pairs (x, s') that an action can lead to, observation by observation, from `*cells`
- * on: index[x][s'], counted from the action's first. With room for them, lays them down. */
+/* Numbers the pairs (x, s') that an action can lead to, ordered by observation, from `*cells` on:
+ * index[x][s'] is relative to the action's first pair. Stores them if arrays are allocated. */
 static void number_cells(const idm_pomdp *pomdp, size_t u, uint32_t *index, size_t *outcomes,
                          size_t *cells, kernel *k)
 {
@@ -547,7 +550,7 @@ static void number_cells(const idm_pomdp *pomdp, size_t u, uint32_t *index, size
   }
 }
 
-/* Entries of the row of (u, s), by rising cell: observation by observation. */
+/* Stores the entries of the row of (u, s), ordered by cell. */
 static void fill_row(const idm_pomdp *pomdp, size_t row, const uint32_t *index, kernel *k)
 {
   size_t at = k->entry[row];
@@ -559,7 +562,7 @@ static void fill_row(const idm_pomdp *pomdp, size_t row, const uint32_t *index, 
     }
 }
 
-/* One pass over all actions: counts, or where there is room lays everything down. */
+/* One pass over all actions: counts, or stores everything if arrays are allocated. */
 static void build_kernel(const idm_pomdp *pomdp, uint32_t *index, size_t *outcomes, size_t *cells,
                          kernel *k)
 {
@@ -624,7 +627,7 @@ idm_status idm_pomdp_kernel(const idm_pomdp *pomdp, kernel **ret_kernel, idm_err
 
 /* === rival ==================================================================================== */
 
-/* A lower bound as a policy: the action of the vector that is best at a belief. */
+/* Policy of a lower bound: the action of the vector that maximises the value at a belief. */
 typedef struct bound_policy {
   const alphas *lower;
   uint32_t *state; /* [state]: scratch */
@@ -645,7 +648,7 @@ static size_t bound_action(void *context, const double *z)
   return a->lower->action[best.vector];
 }
 
-/* The policy of a lower bound, as a graph, and what it is worth. */
+/* Stores the discounted counts and the value of the lower bound's policy, expanded to a graph. */
 static idm_status store_policy(const idm_pomdp *pomdp, const double *utility, const alphas *lower,
                                size_t most, idm_best_response *best_response, idm_cancel *cancel,
                                idm_error *opt_error)

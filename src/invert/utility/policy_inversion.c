@@ -1,5 +1,5 @@
-/* The inverse planner `policy-inversion`: the utility that a learner's successive batches improve
- * on.
+/* The inverse planner `policy-inversion`: the utility of a soft learner from the policies of its
+ * successive batches, by least squares (`docs/method/inverse.md, 7`).
  *
  * Contents: learner steps · policy inversion */
 #include <assert.h>
@@ -17,15 +17,16 @@
 
 /* Weighted least squares over a utility and potentials. */
 
-/* A column that is left with less than this share of the largest is a combination of others. */
+/* Rank tolerance: a column whose remainder is below this share of the largest is linearly
+ * dependent. */
 static const double tolerance = 1e-11;
-/* Work of the decomposition that takes minutes at most. */
+/* Limit on the operations of the decomposition, which then takes minutes at most. */
 static const double max_work = 4e11;
-/* Numbers of a matrix whose null space is looked for. */
+/* Largest matrix whose null space is computed. */
 enum { max_numbers = 4000000 };
 
-/* Equations: row i is of entry[i] and potential[i], with a right side and the root of its weight.
- */
+/* Equations: row i has entry[i] and the potential of step[i], with a right-hand side and the square
+ * root of its weight. */
 typedef struct equations {
   const idm_learner_steps *steps;
   size_t rows;
@@ -38,7 +39,7 @@ typedef struct equations {
 
 /* --- equations ------------------------------------------------------------------------------ */
 
-/* KL(pi_k || pi_{k+1}) at every state. */
+/* KL(pi_k || pi_{k+1}) in every state. */
 static void policy_divergence(const idm_learner_steps *o, size_t step, double *by_state)
 {
   const idm_sizes n = o->mdp->n;
@@ -71,9 +72,9 @@ static idm_status put_equations(equations *q, double *divergence, idm_error *opt
           o->alpha * (log(next / o->prior[u]) + idm_mdp_next_value(o->mdp, u, s, divergence));
       if (!isfinite(rhs))
         return idm_fail(opt_error, IDM_INPUT,
-                        "batch %zu never takes an action that the one before takes, there or in a "
-                        "state that follows: a soft learner keeps every action; expected "
-                        "--smoothing above 0",
+                        "batch %zu never takes an action that the previous batch takes, in a "
+                        "visited state or a successor: a soft learner takes every action with "
+                        "positive probability; expected --smoothing above 0",
                         k + 2);
       q->entry[q->rows] = e;
       q->step[q->rows] = k;
@@ -84,7 +85,7 @@ static idm_status put_equations(equations *q, double *divergence, idm_error *opt
   return IDM_OK;
 }
 
-/* Add scale * (discount P phi - phi) of equation i to row[potentials]. */
+/* Adds scale * (discount P phi - phi) of equation i to row[potentials]. */
 static void add_potential(const equations *q, size_t i, double scale, double *row)
 {
   const idm_mdp *mdp = q->steps->mdp;
@@ -95,7 +96,7 @@ static void add_potential(const equations *q, size_t i, double scale, double *ro
   own[q->entry[i] % mdp->n.states] -= scale;
 }
 
-/* What the potentials phi leave of equation i: right - (discount P phi - phi). */
+/* Remainder of equation i given the potentials phi: rhs - (discount P phi - phi). */
 static double residual_at(const equations *q, size_t i, const double *phi)
 {
   const idm_mdp *mdp = q->steps->mdp;
@@ -106,8 +107,8 @@ static double residual_at(const equations *q, size_t i, const double *phi)
 
 /* --- solution ------------------------------------------------------------------------------- */
 
-/* The free number of an equation is, given the potentials, the weighted mean of what these leave of
- * its equations: total[free] are their weights. */
+/* Given the potentials, the least-squares value of a free number is the weighted mean of the
+ * remainders of its equations; total[free] receives the weights. */
 static void mean_numbers(const equations *q, const double *phi, double *total, double *x)
 {
   const idm_free_utility *free_utility = q->steps->free_utility;
@@ -123,7 +124,7 @@ static void mean_numbers(const equations *q, const double *phi, double *total, d
     if (total[k] > 0) x[k] /= total[k];
 }
 
-/* The same mean of the rows themselves, mean[free][potentials + 1], right sides last. */
+/* The same mean of the rows, mean[free][potentials + 1], right-hand sides last. */
 static void mean_rows(const equations *q, const double *total, double *mean)
 {
   const idm_free_utility *free_utility = q->steps->free_utility;
@@ -137,7 +138,7 @@ static void mean_rows(const equations *q, const double *total, double *mean)
   }
 }
 
-/* Potentials of least norm, from the equations less the means of those that share a number. */
+/* Potentials of least norm, from the equations minus the means over those that share a number. */
 static idm_status find_potentials(const equations *q, double *total, double *x, double *phi,
                                   idm_error *opt_error)
 {
@@ -170,7 +171,7 @@ static idm_status find_potentials(const equations *q, double *total, double *x, 
 
 /* --- weights of features -------------------------------------------------------------------- */
 
-/* v[rows] less its projection on orthonormal q[rank][rows]. */
+/* v[rows] minus its projection on orthonormal q[rank][rows]. */
 static void project_out(size_t rows, size_t rank, const double *q, double *v)
 {
   for (size_t k = 0; k < rank; k++) {
@@ -180,8 +181,8 @@ static void project_out(size_t rows, size_t rank, const double *q, double *v)
   }
 }
 
-/* Orthonormal columns q[rank][rows] that span those of the weights, w[rows][count]. Twice, so that
- * rounding of the first pass is gone. */
+/* Orthonormal basis q[rank][rows] of the columns w[rows][count], by Gram-Schmidt with
+ * reorthogonalisation; returns the rank. */
 static size_t orthonormalise(size_t rows, size_t count, const double *w, double *q)
 {
   size_t rank = 0;
@@ -201,7 +202,7 @@ static size_t orthonormalise(size_t rows, size_t count, const double *w, double 
   return rank;
 }
 
-/* The weights given the potentials: least squares of what these leave, of least norm. */
+/* Weights of least norm given the potentials, by least squares on the remainders. */
 static bool fit_weights(const equations *q, const double *phi, double *w, double *b, double *x)
 {
   size_t rank;
@@ -209,8 +210,8 @@ static bool fit_weights(const equations *q, const double *phi, double *w, double
   return idm_least_squares(q->rows, q->steps->free_utility->count, w, b, tolerance, x, &rank);
 }
 
-/* Potentials of least norm from the equations less their projection on the weights, as
- * find_potentials takes the means; then the weights. */
+/* Potentials of least norm from the equations projected onto the complement of the weights' columns
+ * (find_potentials uses the means instead), then the weights. */
 static idm_status find_weights(const equations *q, double *x, double *phi, idm_error *opt_error)
 {
   const idm_free_utility *free_utility = q->steps->free_utility;
@@ -247,7 +248,7 @@ static idm_status find_weights(const equations *q, double *x, double *phi, idm_e
 
 /* --- all numbers ---------------------------------------------------------------------------- */
 
-/* Numbers and potentials of the least sum of squares. */
+/* Free numbers and potentials of the least sum of squares. */
 static idm_status find_numbers(const equations *q, double *total, double *x, double *phi,
                                idm_error *opt_error)
 {
@@ -257,7 +258,8 @@ static idm_status find_numbers(const equations *q, double *total, double *x, dou
   return status;
 }
 
-/* Sum of squares, and the largest entry of half its gradient by numbers and potentials. */
+/* Sum of squares, and the largest entry of half its gradient with respect to numbers and
+ * potentials. */
 static void certify(const equations *q, const double *phi, const double *x, double *gradient,
                     idm_optimality *f)
 {
@@ -285,7 +287,7 @@ static void certify(const equations *q, const double *phi, const double *x, doub
 
 /* --- what is open --------------------------------------------------------------------------- */
 
-/* With potentials eliminated first, rows that have none left are what the equations say of the
+/* After elimination of the potentials, the rows without potentials are the constraints on the
  * utility alone. */
 static idm_status find_nullspace(const equations *q, idm_optimality *f, idm_error *opt_error)
 {
@@ -293,7 +295,7 @@ static idm_status find_nullspace(const equations *q, idm_optimality *f, idm_erro
   const size_t width = q->potentials + free_utility->count;
   if (idm_times(q->rows, width) > max_numbers) {
     idm_notes_add(&f->words,
-                  "unchecked: with %zu equations, what the data leave open was not looked for",
+                  "unchecked: with %zu equations, what the data leave open was not determined",
                   q->rows);
     return IDM_OK;
   }
@@ -328,11 +330,10 @@ static idm_status check_size(const equations *q, idm_error *opt_error)
   const idm_free_utility *free_utility = q->steps->free_utility;
   const double width = (double)(q->potentials + (free_utility->features ? free_utility->count : 0));
   if (2 * (double)q->rows * width * width <= max_work) return IDM_OK;
-  return idm_fail(
-      opt_error, IDM_INPUT,
-      "%zu equations with %zu potentials, a number a state and batch, are more than can "
-      "be eliminated; expected fewer batches",
-      q->rows, q->potentials);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "%zu equations with %zu potentials, one per state and batch, are too many to "
+                  "eliminate; expected fewer batches",
+                  q->rows, q->potentials);
 }
 
 idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x,
@@ -370,7 +371,7 @@ idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x,
 
 extern const idm_inverse idm_inverse_policy_inversion; /* registered below */
 
-/* Policies and weights of the batches that the log has, in their order. */
+/* Policies and weights of the log's batches, in ascending order. */
 typedef struct batches {
   size_t count;
   double *policy; /* [count][state][action] */
@@ -384,7 +385,7 @@ static double batch_of(const idm_data *data, size_t trajectory)
   return data->number[IDM_COLUMN_BATCH][trajectory];
 }
 
-/* The next batch after one, or infinity. */
+/* Next batch number, or infinity. */
 static double next_batch(const idm_data *data, double after)
 {
   double next = INFINITY;
@@ -437,7 +438,7 @@ static idm_status read_batches(const idm_problem *problem, const idm_data *data,
 
 /* --- the inverse planner -------------------------------------------------------------------- */
 
-/* What fits at a discount go by. */
+/* Context of fit_at. */
 typedef struct inversion_context {
   const idm_task *task;
   const idm_soft_agent *agent;
@@ -464,8 +465,9 @@ static idm_status fit_at(void *context, double discount, double *x, idm_optimali
 
 static const char method_name[] = "least-squares";
 
-/* Utilities and the discount together. Errors of the batches' policies are in both sides of the
- * equations: the discount is biased, and has no range; `coverage` is left open. */
+/* Joint estimation of the utility and the discount. Errors of the batches' policies enter both
+ * sides of the equations: the estimate of the discount is biased, and no confidence set is computed
+ * (`terms` is 0). */
 static idm_status find_discount(idm_task *task, inversion_context *v, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
@@ -513,8 +515,8 @@ static idm_status check(const idm_problem *problem, const idm_data *data, batche
   b->count = count_batches(data);
   if (b->count >= 2) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' goes by how a learner changes from batch to batch, and the log has one "
-                  "batch only; expected at least two in the column '%s'",
+                  "'%s' uses a learner's changes from batch to batch, and the log has one batch "
+                  "only; expected at least two in the column '%s'",
                   caller, idm_columns_name(&problem->columns, IDM_COLUMN_BATCH, 0));
 }
 
@@ -537,13 +539,13 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
 }
 
 static const idm_task_method method = {
-    .by = IDM_BY_STATES, .activity = "looking at how the learner changed", .answer = answer};
+    .by = IDM_BY_STATES, .activity = "comparing the learner's batches", .answer = answer};
 
 static const char *const settings_read[] = {"smoothing", NULL};
 
 const idm_inverse idm_inverse_policy_inversion = {
     .name = "policy-inversion",
-    .summary = "the utility that a soft learner's successive batches improve on",
+    .summary = "the utility of a soft learner, from the policies of its successive batches",
     .row = "Soft policy inversion",
     .answer = IDM_POINT,
     .columns = 1u << IDM_COLUMN_BATCH,

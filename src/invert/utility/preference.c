@@ -1,4 +1,5 @@
-/* The inverse planners `preference` and `preference-bayes`.
+/* The inverse planners `preference` (posterior mode) and `preference-bayes` (posterior draws): the
+ * utility from preferences between trajectories (`docs/method/inverse.md, 6`).
  *
  * Contents: preference · preference bayes */
 #include <math.h>
@@ -18,8 +19,8 @@
 
 /* === preference ============================================================================= */
 
-/* The inverse planner `preference`: the likeliest utility under which trajectories are preferred as
- * a table says, by Newton's method: minus the logarithm of its posterior density is convex. */
+/* The inverse planner `preference`: the most probable utility given preferences between
+ * trajectories, by Newton's method: the negative log posterior density is convex. */
 
 extern const idm_inverse idm_inverse_preference; /* registered below */
 
@@ -29,9 +30,9 @@ extern const idm_inverse idm_inverse_preference; /* registered below */
 typedef struct objective {
   const idm_preference_model *preference_model;
   size_t n;
-  double *mean; /* [n]: of the prior */
-  double *sd;   /* [n]: infinite where it is flat */
-  bool flat;    /* in some number */
+  double *mean; /* [n]: prior means */
+  double *sd;   /* [n]: prior standard deviations; infinite if flat */
+  bool flat;    /* the prior of some number is flat */
   double *x;
   double *gradient;
   double *precision; /* [n][n] */
@@ -55,9 +56,9 @@ static idm_status read_prior(const idm_parameters *parameters, objective *o, idm
     const bool normal = item->prior->kind == IDM_PRIOR_NORMAL;
     if (item->scale != IDM_SCALE_IDENTITY || (!normal && item->prior->kind != IDM_PRIOR_FLAT))
       return idm_fail(opt_error, IDM_INPUT,
-                      "'%s' looks for the one mode that there is under a normal or a flat prior of "
-                      "the utility itself; give it one, as in --free '{utility: {prior: {normal: "
-                      "[0, 1]}}}', or use --inverse preference-bayes, which takes any",
+                      "'%s' finds the unique mode under a normal or a flat prior of the utility "
+                      "itself; give it one, as in --free '{utility: {prior: {normal: [0, 1]}}}', "
+                      "or use --inverse preference-bayes, which supports any prior",
                       idm_inverse_preference.name);
     o->mean[j] = normal ? item->prior->argument[0] : 0;
     o->sd[j] = normal ? item->prior->argument[1] : INFINITY;
@@ -92,7 +93,7 @@ static idm_status open_objective(const idm_problem *problem,
   return status;
 }
 
-/* At x, with the gradient and the Hessian where they are asked for. */
+/* Objective at x, optionally with its gradient and Hessian. */
 static double evaluate(const objective *o, const double *x, double *opt_gradient,
                        double *opt_hessian)
 {
@@ -109,9 +110,9 @@ static double evaluate(const objective *o, const double *x, double *opt_gradient
 
 /* --- Newton --------------------------------------------------------------------------------- */
 
-/* step = -Hessian^-1 gradient. Where a prior is flat the Hessian may be singular: a little is added
- * to its diagonal, and the step stays among directions that preferences bear on, as the gradient
- * does. False where nothing helps. */
+/* step = -Hessian^-1 gradient. With a flat prior the Hessian can be singular: a small multiple of
+ * the identity is added, and the step stays in the span of the preferences' differences, as the
+ * gradient does. Returns false if the factorisation fails. */
 static bool find_step(const objective *o)
 {
   const size_t n = o->n;
@@ -126,7 +127,7 @@ static bool find_step(const objective *o)
   return true;
 }
 
-/* The largest slope, each relative to the largest term that enters it, 1 at least. */
+/* Largest entry of the gradient, each relative to the largest term that enters it or to 1. */
 static double measure_gradient(const objective *o, const double *x)
 {
   const idm_preference_model *p = o->preference_model;
@@ -140,8 +141,8 @@ static double measure_gradient(const objective *o, const double *x)
   return worst;
 }
 
-/* Where what a step promises is lost in rounding of the value, the gradient tells whether it leads
- * nearer; false where it does not. */
+/* If the predicted decrease is below the rounding error of the value, takes the full step if it
+ * reduces the gradient; returns false if it does not. */
 static bool gradient_step(const objective *o)
 {
   const double current_norm = measure_gradient(o, o->x);
@@ -152,7 +153,8 @@ static bool gradient_step(const objective *o)
   return true;
 }
 
-/* Go along the step as far as it leads down enough, *share of it; false where it does nowhere. */
+/* Backtracks along the step until the objective decreases sufficiently; *share is the accepted step
+ * length. Returns false if there is no decrease. */
 static bool line_search(const objective *o, double *share, double *value)
 {
   enum { max_halvings = 40 };
@@ -171,7 +173,7 @@ static bool line_search(const objective *o, double *share, double *value)
   return false;
 }
 
-/* A step to the least of a quadratic that is nowhere below the objective. */
+/* A step to the minimum of a quadratic upper bound on the objective. */
 static bool bound_step(const objective *o, double *value)
 {
   evaluate(o, o->x, o->gradient, NULL);
@@ -181,9 +183,9 @@ static bool bound_step(const objective *o, double *value)
   return find_step(o) && line_search(o, &share, value);
 }
 
-/* A step of Newton's. Where logistics are flat their curvature says little of how far to go: if
- * little of the step is left, the one by the bound is tried from the same place, and the better one
- * is kept. False where neither leads down. */
+/* A Newton step. Where the logistic is flat its curvature is a poor predictor of the step length:
+ * if backtracking shortens the step much, the step by the bound is tried from the same point and
+ * the better one is kept. Returns false if neither decreases the objective. */
 static bool newton_step(const objective *o, double *value)
 {
   const double before = *value;
@@ -226,12 +228,12 @@ static bool is_interrupted(void *cancel)
 static idm_status fail_separable(size_t separated, const idm_preference_model *p,
                                  idm_error *opt_error)
 {
-  return idm_fail(opt_error, IDM_INPUT,
-                  "the preferences are separable: some utility agrees with %zu of the %zu and "
-                  "disagrees with none, and the larger it is the better it explains them, so that "
-                  "under a flat prior no utility is the likeliest; give it a proper prior, as in "
-                  "--free '{utility: {prior: {normal: [0, 1]}}}'",
-                  separated, p->count);
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "the preferences are separable: some utility agrees with %zu of the %zu and disagrees with "
+      "none, and the larger it is the better it explains them, so that under a flat prior there is "
+      "no mode; give it a proper prior, as in --free '{utility: {prior: {normal: [0, 1]}}}'",
+      separated, p->count);
 }
 
 static idm_status find(const idm_preference_model *p, objective *o, idm_cancel *cancel,
@@ -279,7 +281,7 @@ static idm_status fit_preference(const idm_fit_arguments *call, idm_posterior **
   idm_cancel cancel;
   idm_free_utility *free_utility = NULL;
   idm_preference_model *preference_model = NULL;
-  idm_cancel_init(&cancel, call->opt_monitor, "looking for the mode");
+  idm_cancel_init(&cancel, call->opt_monitor, "searching for the mode");
   idm_status status = idm_keys_check(idm_fit_keys(), call->settings, opt_error);
   if (status == IDM_OK)
     status = idm_inverse_check(call->inverse, call->problem, call->data, opt_error);
@@ -299,7 +301,7 @@ static const char *const settings_read[] = {NULL};
 
 const idm_inverse idm_inverse_preference = {
     .name = "preference",
-    .summary = "the likeliest utility under which trajectories are preferred as a table says",
+    .summary = "the most probable utility given a table of preferences between trajectories",
     .row = "Preference extrapolation",
     .answer = IDM_POINT,
     .target_block = "utility",
@@ -313,28 +315,28 @@ const idm_inverse idm_inverse_preference = {
 
 /* === preference bayes ======================================================================= */
 
-/* The inverse planner `preference-bayes`: the posterior of the utility under which trajectories are
- * preferred as a table says, by Markov chains.
+/* The inverse planner `preference-bayes`: posterior draws of the utility given preferences between
+ * trajectories, by Markov chains.
  *
  * Contents: the target · the fit · peaks · the answer */
 
 extern const idm_inverse idm_inverse_preference_bayes; /* registered below */
 
-/* Stream of starting points, beyond those of chains. */
+/* Random stream of starting points, distinct from those of chains. */
 static const uint64_t prior_stream = (uint64_t)1 << 33;
 enum { max_modes = 16 };
 
 /* --- the target ----------------------------------------------------------------------------- */
 
-/* What one chain evaluates by. */
+/* Density of one chain, with its own scratch. */
 typedef struct density {
   const idm_preference_model *preference_model;
   const idm_parameters *parameters;
   idm_cancel *cancel;
-  double share;       /* of the prior that counts: 1, but where a search looks beyond it */
+  double share;       /* power of the prior: 1, except in the search for modes of the likelihood */
   double *x;          /* [free] */
-  double *derivative; /* [free]: of x by its coordinate */
-  double *gradient;   /* [free]: by x */
+  double *derivative; /* [free]: derivative of x with respect to its coordinate */
+  double *gradient;   /* [free]: with respect to x */
 } density;
 
 static idm_status preference_bayes_evaluate(void *context, const double *y, double *log_density,
@@ -443,10 +445,9 @@ static idm_status open_fit(preference_fit *f, const idm_data *data, idm_error *o
 
 /* --- peaks ---------------------------------------------------------------------------------- */
 
-/* Whether the density has one peak at most. Logistics are log-concave in the utility, and so are
- * these priors with the Jacobians that go with their ends; a prior of another form or in another
- * coordinate is not, and may hold numbers back near its own mode while preferences that are at odds
- * with it hold others far away. */
+/* true if the density has at most one mode. The logistic is log-concave in the utility, and so are
+ * these priors with the log Jacobians of their bounds; a lognormal prior or a prior on another
+ * scale is not, and can have a mode of its own that conflicts with the mode of the preferences. */
 static bool is_unimodal(const idm_parameters *parameters)
 {
   for (size_t j = 0; j < parameters->items; j++) {
@@ -458,8 +459,8 @@ static bool is_unimodal(const idm_parameters *parameters)
   return true;
 }
 
-/* Climb from where preferences alone lead, with so much of the prior as keeps them from going on
- * for ever; x becomes the peak. */
+/* Maximises the likelihood times a small power of the prior, which keeps the maximiser finite, and
+ * then the density from there; x becomes the mode. */
 static idm_status ascend_from_likelihood(const preference_fit *f, double share,
                                          idm_local_modes *modes, double *x, idm_error *opt_error)
 {
@@ -472,7 +473,8 @@ static idm_status ascend_from_likelihood(const preference_fit *f, double share,
   return status;
 }
 
-/* Climb from all places that are one peak's in one number and another's in the others. */
+/* Maximises from all points that combine one number of one mode with the other numbers of another
+ * mode. */
 static idm_status ascend_from_crosses(const preference_fit *f, const double *near,
                                       const double *far, idm_local_modes *modes, double *x,
                                       idm_error *opt_error)
@@ -487,7 +489,7 @@ static idm_status ascend_from_crosses(const preference_fit *f, const double *nea
   return status;
 }
 
-/* Climb from draws of the prior. */
+/* Maximises from draws of the prior. */
 static idm_status ascend_from_prior(const preference_fit *f, idm_local_modes *modes, double *x,
                                     idm_error *opt_error)
 {
@@ -502,7 +504,7 @@ static idm_status ascend_from_prior(const preference_fit *f, idm_local_modes *mo
   return status;
 }
 
-/* Peaks beside the first, which is kept already. */
+/* Searches for further modes; the first one is stored already. */
 static idm_status find_more_modes(const preference_fit *f, idm_local_modes *modes, double *x,
                                   idm_error *opt_error)
 {
@@ -521,7 +523,7 @@ static idm_status find_more_modes(const preference_fit *f, idm_local_modes *mode
   return status;
 }
 
-/* The peaks that hold the density; none where nothing holds the numbers back. */
+/* Finds the modes of the density; none if the density is improper. */
 static idm_status find_modes(const preference_fit *f, idm_local_modes *modes, idm_error *opt_error)
 {
   const bool proper = idm_parameters_proper(f->parameters);
@@ -539,7 +541,8 @@ static idm_status find_modes(const preference_fit *f, idm_local_modes *modes, id
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* Without a prior that holds them back, numbers that preferences do not bound have no posterior. */
+/* Adds faults if the prior is flat and the preferences do not bound the numbers: there is no
+ * posterior. */
 static void find_faults(const preference_fit *f, idm_optimality *finding)
 {
   if (idm_parameters_proper(f->parameters)) return;
@@ -557,10 +560,10 @@ static void find_faults(const preference_fit *f, idm_optimality *finding)
   if (!finding->evaluated)
     idm_notes_add(&finding->faults,
                   "unchecked: the prior is flat, and what the preferences leave open was not "
-                  "looked for, so that there may be no posterior; give the utility a proper prior");
+                  "determined, so that there may be no posterior; give the utility a proper prior");
 }
 
-/* What the log density of a prior holds beside terms that vary with the number. */
+/* Constant term of the log density of a prior. */
 static double constant_of(const idm_prior *prior)
 {
   const double *a = prior->argument;
@@ -584,7 +587,7 @@ static double constant_of(const idm_prior *prior)
   return 0;
 }
 
-/* -sum w log logistic(R_better - R_worse) - log prior, without its constant, at y. */
+/* -sum w log logistic(R_better - R_worse) - log prior without its constant term, at y. */
 static double objective_at(const preference_fit *f, const double *y)
 {
   const density *d = &f->density[0];
@@ -598,7 +601,7 @@ static double objective_at(const preference_fit *f, const double *y)
   return sum - idm_preference_model_log_likelihood(f->preference_model, d->x, NULL, NULL);
 }
 
-/* The row's own expression at the centre. */
+/* Sets the finding's objective to the value at the centre of the draws. */
 static idm_status put_objective(const preference_fit *f, idm_posterior *p, idm_error *opt_error)
 {
   double *centre = idm_new(f->free_utility->count, sizeof *centre);
@@ -647,7 +650,7 @@ static idm_status fit_preferences(const idm_fit_arguments *call, idm_posterior *
   preference_fit f = {.problem = call->problem,
                       .settings = call->settings,
                       .watch = call->opt_monitor ? call->opt_monitor : &no_watch};
-  idm_cancel_init(&f.cancel, f.watch, "looking for where to start");
+  idm_cancel_init(&f.cancel, f.watch, "searching for starting points");
   idm_status status = open_fit(&f, call->data, opt_error);
   if (status == IDM_OK) status = idm_fit_check_size(call->data, call->settings, opt_error);
   if (status == IDM_OK) status = draw(&f, ret_posterior, call->opt_notes, opt_error);
@@ -664,8 +667,7 @@ static const char *const preference_bayes_settings_read[] = {
 
 const idm_inverse idm_inverse_preference_bayes = {
     .name = "preference-bayes",
-    .summary =
-        "the posterior of the utility under which trajectories are preferred as a table says",
+    .summary = "the posterior of the utility given a table of preferences between trajectories",
     .row = "Preference extrapolation",
     .answer = IDM_POSTERIOR,
     .target_block = "utility",

@@ -1,4 +1,5 @@
-/* Preferences between trajectories.
+/* Discounted returns of trajectories, the logistic model of preferences between them, and simulated
+ * preferences (`docs/method/inverse.md, 6`).
  *
  * Contents: discounted sum · preferred · prefer */
 #include <math.h>
@@ -16,7 +17,7 @@
 
 /* === discounted sum ========================================================================= */
 
-/* Discounted sums of a utility: see the header. */
+/* Discounted sums of a utility over trajectories. */
 
 static idm_status check_beliefs(const idm_problem *problem, const char *caller,
                                 idm_error *opt_error)
@@ -34,14 +35,14 @@ static idm_status check_beliefs(const idm_problem *problem, const char *caller,
                     caller);
   if (isfinite(idm_theta_scalar(problem->theta, IDM_SENSOR_CAPACITY)))
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' sums utilities over beliefs, which a log of an agent with a finite "
-                    "sensor_capacity leaves open; expected sensor_capacity: inf",
+                    "'%s' sums utilities over beliefs, which a log does not determine for an agent "
+                    "with a finite sensor_capacity; expected sensor_capacity: inf",
                     caller);
   return IDM_OK;
 }
 
-/* The agent's filter along the log: it depends on dynamics and start alone, so that any plan gives
- * the same beliefs. */
+/* Beliefs of the agent's filter along the log; they depend on dynamics and start alone, so any plan
+ * gives the same beliefs. */
 static idm_status filter_beliefs(const idm_problem *problem, const idm_data *data,
                                  const char *caller, idm_trials **ret_trials, idm_error *opt_error)
 {
@@ -62,7 +63,7 @@ static idm_status locate_states(const idm_problem *problem, const char *caller,
   const idm_setting *setting = problem->setting;
   if (problem->theta->block[IDM_UTILITY].variants > 1)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' looks for one utility, and this one varies with columns of the log",
+                    "'%s' estimates one utility, and this one varies with columns of the log",
                     caller);
   if (!setting->fully_observed)
     return filter_beliefs(problem, sum->data, caller, &sum->trials, opt_error);
@@ -99,7 +100,7 @@ void idm_discounted_sum_destroy(idm_discounted_sum *sum)
   free(sum);
 }
 
-/* What is not recorded at a row that the sum depends on; NULL: nothing. */
+/* Name of an unrecorded item of a row that the sum depends on; NULL: none. */
 static const char *missing_at(const idm_discounted_sum *sum, size_t row, bool last)
 {
   if (sum->data->action[row] == IDM_MISSING) return "the action";
@@ -129,7 +130,7 @@ idm_status idm_discounted_sum_add(const idm_discounted_sum *sum, size_t trajecto
   double amount = sign;
   for (size_t r = first; r < end; r++, amount *= sum->discount) {
     const bool last = r + 1 == end;
-    if (sum->data->action[r] == IDM_MISSING && last) break; /* a state that was come to */
+    if (sum->data->action[r] == IDM_MISSING && last) break; /* the final state */
     const char *missing = missing_at(sum, r, last);
     if (!missing) {
       add_row(sum, r, amount, row, offset);
@@ -147,17 +148,18 @@ idm_status idm_discounted_sum_add(const idm_discounted_sum *sum, size_t trajecto
 
 /* === preferred ============================================================================== */
 
-/* Preferences as a logistic model of the free numbers of a utility.
+/* Logistic model of preferences, linear in the free numbers of a utility.
  *
  * Contents: sums · the likelihood · separation · what is left open */
 
-/* A column that is left with less than this share of the largest is a combination of others. */
+/* Rank tolerance: a column whose remainder is below this share of the largest is linearly
+ * dependent. */
 static const double tolerance = 1e-11;
 
 /* --- sums ----------------------------------------------------------------------------------- */
 
-/* Two sums of the same terms in another order differ by rounding, which says nothing: every term is
- * 1 at most. */
+/* Sets coefficients to 0 that are nonzero only by rounding: sums of the same terms in different
+ * orders, every term at most 1. Returns false if all coefficients are 0. */
 static bool round_row(const idm_data *data, size_t better, size_t worse, size_t n, double *row)
 {
   const size_t terms =
@@ -170,7 +172,7 @@ static bool round_row(const idm_data *data, size_t better, size_t worse, size_t 
   return informative;
 }
 
-/* What errors call a trajectory that has gaps. */
+/* Completes the error message for a trajectory with missing entries. */
 static const char reason[] = "is compared with another";
 
 static idm_status add_differences(const idm_discounted_sum *sum, const idm_data *data,
@@ -232,7 +234,7 @@ static double odds_of(const idm_preference_model *p, size_t i, const double *x)
   return odds;
 }
 
-/* precision += curvature d d', lower triangle. */
+/* precision += curvature d d' (lower triangle). */
 static void add_curvature(double curvature, const double *d, size_t n, double *precision)
 {
   for (size_t j = 0; j < n; j++)
@@ -259,7 +261,7 @@ double idm_preference_model_log_likelihood(const idm_preference_model *p, const 
   for (size_t i = 0; i < p->count; i++) {
     const double *d = p->difference + i * n;
     const double odds = odds_of(p, i, x);
-    const double small = exp(-fabs(odds)); /* never overflows */
+    const double small = exp(-fabs(odds)); /* cannot overflow */
     const double residual_probability = (odds > 0 ? small : 1) / (1 + small);
     const double curvature = p->weight[i] * small / ((1 + small) * (1 + small));
     sum += p->weight[i] * (fmin(odds, 0) - log1p(small));
@@ -272,8 +274,8 @@ double idm_preference_model_log_likelihood(const idm_preference_model *p, const 
 
 /* --- separation ----------------------------------------------------------------------------- */
 
-/* Directions v within a box that disagree with no preference, difference_i v >= 0, and agree most
- * with those that none has agreed with so far. */
+/* Linear program for directions v in a box that disagree with no preference, difference_i v >= 0,
+ * and maximise the agreement with preferences that are not yet separated. */
 typedef struct separation {
   const idm_preference_model *preference_model;
   idm_program *program;
@@ -321,11 +323,11 @@ static idm_status open_separation(const idm_preference_model *p, separation *s,
   return status;
 }
 
-/* Look once more; how many it agrees with for the first time. */
+/* Solves the program once; *ret_new is the number of newly separated preferences. */
 static idm_status find_separated(const separation *s, idm_interrupt opt_interrupt, void *context,
                                  size_t *ret_new, idm_error *opt_error)
 {
-  /* Less than this an agreement is the solver's rounding. */
+  /* Smaller agreements are attributed to rounding of the solver. */
   static const double min_agreement = 1e-6;
   const size_t n = s->preference_model->free;
   idm_program_solution found;
@@ -340,8 +342,9 @@ static idm_status find_separated(const separation *s, idm_interrupt opt_interrup
   if (found.end != IDM_PROGRAM_SOLVED)
     return opt_interrupt && opt_interrupt(context)
                ? idm_fail(opt_error, IDM_UNTRUSTED, "interrupted")
-               : idm_fail(opt_error, IDM_NUMERICAL,
-                          "whether some utility agrees with all preferences could not be told");
+               : idm_fail(
+                     opt_error, IDM_NUMERICAL,
+                     "whether some utility agrees with all preferences could not be determined");
   for (size_t i = 0; i < s->preference_model->count; i++) {
     double agreement = 0;
     for (size_t j = 0; j < n; j++) agreement += s->unit[i * n + j] * found.x[j];
@@ -352,7 +355,9 @@ static idm_status find_separated(const separation *s, idm_interrupt opt_interrup
   return IDM_OK;
 }
 
-/* The sum of directions that disagree with none agrees with whatever one of them does. */
+/* Repeats the program until no preference is newly separated. The sum of directions that disagree
+ * with none agrees with every preference that one of them agrees with, so the count belongs to a
+ * single direction. */
 idm_status idm_preference_model_separated(const idm_preference_model *p,
                                           idm_interrupt opt_interrupt, void *context,
                                           size_t *ret_count, idm_error *opt_error)
@@ -397,22 +402,21 @@ void idm_preference_model_note(const idm_preference_model *p, size_t separated,
   if (separated)
     idm_notes_add(&finding->words,
                   "separable: some utility agrees with %s of the %zu preferences%s, and the more "
-                  "the larger it is; how large it is here, the prior says",
+                  "the larger it is; its size here is determined by the prior",
                   separated == p->count ? "each" : "some", p->count,
                   separated == p->count ? "" : " and disagrees with none");
   if (p->uninformative)
-    idm_notes_add(
-        &finding->words,
-        "%zu of %zu preferences are between trajectories that no free number tells apart, "
-        "and say nothing",
-        p->uninformative, p->count);
+    idm_notes_add(&finding->words,
+                  "%zu of %zu preferences are between trajectories that differ in no free number, "
+                  "and are uninformative",
+                  p->uninformative, p->count);
 }
 
 /* === prefer ================================================================================= */
 
-/* Preferences of somebody whose utility is known. */
+/* Simulation of preferences at a known utility. */
 
-/* The logistic model of the data's preferences, and room for its free numbers. */
+/* Logistic model of the data's preferences, and values of its free numbers. */
 typedef struct simulation {
   idm_free_utility *free_utility;
   idm_preference_model *preference_model;
@@ -447,7 +451,7 @@ static void read_numbers(const idm_theta *theta, simulation *s)
     if (s->free_utility->number[e] >= 0) s->x[s->free_utility->number[e]] = utility->value[e];
 }
 
-/* Two different trajectories each, as if the second were better. */
+/* Draws pairs of different trajectories, initially with the second as the preferred one. */
 static void draw_pairs(idm_preferences *p, size_t trajectories, idm_random *random)
 {
   for (size_t i = 0; i < p->count; i++) {
@@ -458,7 +462,7 @@ static void draw_pairs(idm_preferences *p, size_t trajectories, idm_random *rand
   }
 }
 
-/* Turn round those that are preferred the other way. */
+/* Swaps the pairs for which the other preference is drawn. */
 static void orient_pairs(const simulation *s, idm_preferences *p, idm_random *random)
 {
   for (size_t i = 0; i < p->count; i++) {

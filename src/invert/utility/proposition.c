@@ -1,4 +1,5 @@
-/* Both sides of the proposition, by code that has nothing in common but the world.
+/* Numerical verification of the paper's proposition: both sides of the duality of margins and
+ * occupancy matching, by independent code (`docs/method/inverse.md, 9`).
  *
  * Contents: conjugate matching · convex margin · proposition */
 #include <math.h>
@@ -17,17 +18,17 @@
 
 /* === conjugate matching ======================================================================= */
 
-/* Matching by slopes through the policy. Where zeta* has kinks or ends, by the method of
- * multipliers (Rockafellar 1976): a utility is held, zeta* is made smooth around it, and the slope
- * of what is found becomes the utility held next. */
+/* Matching by gradients through the policy. If zeta* is nonsmooth, by the method of multipliers
+ * (Rockafellar 1976): zeta* is replaced by its Moreau envelope around a centre utility, and the
+ * gradient at the minimiser becomes the next centre. */
 
 enum { max_rounds = 400, max_steps = 4000 };
-/* A utility that moves by less than this from round to round is found. */
+/* Convergence: largest change of the centre between rounds. */
 static const double centre_tolerance = 1e-9;
 
 typedef struct conjugate_problem {
   idm_problem problem; /* a copy with its own theta and planner */
-  idm_block *block;    /* that the numbers are of */
+  idm_block *block;    /* the block of the policy's parameters */
   const idm_mdp *mdp;
   const idm_regulariser *zeta;
   double alpha;
@@ -37,8 +38,8 @@ typedef struct conjugate_problem {
   idm_workspace *workspace;
   idm_choice_adjoint *slope;
   idm_theta *theta_gradient;
-  double *centre;          /* [entry]: the utility, by [state][action] */
-  double *v;               /* [entry]: the slope of zeta* */
+  double *centre;          /* [entry]: centre utility, by [state][action] */
+  double *v;               /* [entry]: gradient of the smoothed zeta* */
   double *reward;          /* [action][state] */
   double *value;           /* [state] */
   double *policy_gradient; /* [action] */
@@ -77,7 +78,7 @@ static idm_status open_policy(conjugate_problem *o, const idm_problem *problem, 
   if (status != IDM_OK) return status;
   idm_theta *theta = o->problem.theta;
   o->block =
-      &theta->block[IDM_BLOCK_COUNT]; /* without a hidden layer: a weight a state and action */
+      &theta->block[IDM_BLOCK_COUNT]; /* without a hidden layer: one weight per state and action */
   theta->block[IDM_LAPSE].value[0] = 0;
   theta->block[IDM_PERSEVERANCE].value[0] = 0;
   for (size_t i = 0; i < theta->blocks; i++) theta->block[i].role = IDM_NORMATIVE;
@@ -127,7 +128,7 @@ static idm_status compute_policy(conjugate_problem *o, const double *x, idm_erro
   return idm_mdp_occupancy(o->mdp, o->found->policy, o->found->occupancy, opt_error);
 }
 
-/* zeta*, smooth around the utility held, less the entropy; and dJ/dq as what is paid. */
+/* Smoothed zeta* minus the weighted entropy; also sets the reward dJ/dq. */
 static double total_loss(conjugate_problem *o)
 {
   const idm_sizes n = o->mdp->n;
@@ -165,7 +166,7 @@ static idm_status backpropagate(conjugate_problem *o, double *gradient, idm_erro
   return status;
 }
 
-/* As a density to climb. */
+/* Minus the objective, as a log density to maximise. */
 static idm_status evaluate(void *context, const double *x, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
@@ -178,7 +179,7 @@ static idm_status evaluate(void *context, const double *x, double *log_density,
 
 /* --- rounds --------------------------------------------------------------------------------- */
 
-/* The utility held next; returns how far it moves. */
+/* Updates the centre; returns its largest change. */
 static double update_centre(conjugate_problem *o)
 {
   double most = 0;
@@ -204,7 +205,7 @@ static idm_status ascend(conjugate_problem *o, double *x, double *gradient, idm_
   return status;
 }
 
-/* What was found, by zeta* itself. */
+/* Evaluates the result with the exact zeta*. */
 static void evaluate_result(conjugate_problem *o, const double *gradient)
 {
   const idm_sizes n = o->mdp->n;
@@ -254,22 +255,22 @@ idm_status idm_conjugate_match(const idm_problem *problem, const idm_mdp *mdp,
 
 /* === convex margin ============================================================================ */
 
-/* Newton's method for a margin with a regulariser, its barriers made lighter from round to round.
- */
+/* Newton's method for a margin with a regulariser, with barriers whose weight decreases from round
+ * to round. */
 
 enum { max_newton_steps = 200, max_halvings = 60 };
 static const double first_barrier = 1e-1;
-/* What the last barrier adds is about this, for every entry. */
+/* The last barrier adds about this much per entry. */
 static const double last_barrier = 1e-11;
-/* Entries of a gradient below this are rounding: occupancies sum to 1. */
+/* Smaller entries of a gradient are rounding errors: occupancies sum to 1. */
 static const double gradient_floor = 1e-13;
 
 typedef struct descent {
   idm_soft_plan *plan;
   const idm_regulariser *zeta;
-  const double *p; /* [entry], as all below */
+  const double *p; /* [entry], as all arrays below */
   size_t entries;
-  bool *moves; /* entries of states that are come to */
+  bool *moves; /* entries of reachable states */
   double mu;
   double *gradient;
   double *curvature;
@@ -307,7 +308,7 @@ static void close_descent(descent *d)
   free(d->matrix);
 }
 
-/* The objective with barriers and its gradient; infinite outside. */
+/* Objective with barriers and its gradient; infinite outside the domain. */
 static idm_status evaluate_margin(descent *d, const double *v, double *objective,
                                   idm_error *opt_error)
 {
@@ -339,7 +340,7 @@ static double largest(const descent *d)
   return most;
 }
 
-/* step = -H^-1 gradient, H = d occupancy / d utility + diag(bend). */
+/* step = -H^-1 gradient, H = d occupancy / d utility + diag(curvature). */
 static bool find_step(descent *d)
 {
   const size_t n = d->entries;
@@ -361,7 +362,8 @@ static bool find_step(descent *d)
   return true;
 }
 
-/* Along the step as far as the objective falls, or the gradient does where that is rounding. */
+/* Backtracks until the objective decreases sufficiently or, if its change is rounding, the gradient
+ * decreases. */
 static idm_status line_search(descent *d, double *v, double *objective, bool *movement,
                               idm_error *opt_error)
 {
@@ -385,7 +387,7 @@ static idm_status line_search(descent *d, double *v, double *objective, bool *mo
   return *movement ? IDM_OK : evaluate_margin(d, v, objective, opt_error);
 }
 
-/* With one barrier. */
+/* Minimises with one barrier weight. */
 static idm_status descend(descent *d, double *v, idm_error *opt_error)
 {
   double objective;
@@ -481,7 +483,7 @@ static idm_status plan_demonstrator(const idm_problem *problem, double *policy,
 
 /* --- both sides ----------------------------------------------------------------------------- */
 
-/* Every entry of the utility is a free number. */
+/* Margin side with the squared regulariser: every entry of the utility is free. */
 static idm_status find_utility(const idm_mdp *mdp, const double *target, const double *uniform,
                                idm_proposition *p, idm_error *opt_error)
 {
@@ -530,7 +532,7 @@ static idm_status find_policy(const idm_mdp *mdp, const idm_setting *setting, co
 
 /* --- both sides, of any regulariser --------------------------------------------------------- */
 
-/* In an action that the demonstrator never takes `gail` is least at no utility. */
+/* With `gail`, the optimal utility of an action that the demonstrator never takes is infinite. */
 static idm_status check_taken(const idm_mdp *mdp, const double *target, const idm_proposition *p,
                               idm_error *opt_error)
 {
@@ -608,7 +610,7 @@ static idm_status compare(const idm_mdp *mdp, idm_proposition *p, idm_error *opt
   return status;
 }
 
-/* The squared norm has inverse planners of its own, with a duality gap. */
+/* The squared regulariser uses the code of the inverse planners, which returns a duality gap. */
 static idm_status solve_both(const idm_problem *problem, const idm_mdp *mdp, const double *target,
                              const double *uniform, bool own, idm_proposition *p,
                              idm_error *opt_error)
@@ -633,10 +635,10 @@ static idm_status prepare_and_solve(const idm_problem *problem, bool own, idm_pr
     status = idm_mdp_create(problem, problem->setting, "proposition", &mdp, opt_error);
   if (status == IDM_OK && mdp->horizon)
     status = idm_fail(opt_error, IDM_INPUT,
-                      "the proposition is of problems without a horizon, and this one has one");
+                      "the proposition holds for problems without a horizon, and this one has one");
   if (status == IDM_OK) {
     for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
-    mdp->prior = uniform; /* of both: entropy knows no other */
+    mdp->prior = uniform; /* for both sides: the entropy is relative to the uniform prior */
     status = plan_demonstrator(problem, p->demonstrated, opt_error);
   }
   if (status == IDM_OK) status = idm_mdp_occupancy(mdp, p->demonstrated, target, opt_error);
@@ -693,7 +695,7 @@ idm_status idm_proposition_create_with(const idm_problem *problem, double alpha,
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* A line on a state and an action. */
+/* Line of one state and action. */
 static void format_entry(const idm_proposition *p, size_t e, char *buffer, size_t size)
 {
   const size_t actions = p->action.count;
@@ -702,7 +704,7 @@ static void format_entry(const idm_proposition *p, size_t e, char *buffer, size_
            p->planned[e], p->matched[e]);
 }
 
-/* A line under the policies. */
+/* Line below the policies; NULL after the last. */
 static const char *format_summary(const idm_proposition *p, size_t index, char *buffer, size_t size)
 {
   switch (index) {

@@ -1,8 +1,8 @@
-/* Branch and bound over policies of one action a state.
+/* Projection onto deterministic policies by branch and bound (`docs/method/inverse.md, 2`).
  *
- * A branch holds the actions of some states; the nearest occupancy of all policies that agree with
- * it, which is a convex program, bounds what is below it. Best first: the least bound is the next
- * to be split, by the actions of the state where its policy is furthest from taking one. */
+ * A branch fixes the actions of some states; the nearest occupancy of all policies that agree with
+ * it, a convex program, is its lower bound. Best first: the branch of least bound is split next, by
+ * the actions of the state where its policy is furthest from deterministic. */
 #include "invert/utility/mdp.h"
 
 #include <assert.h>
@@ -12,16 +12,16 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-/* Distances that differ by no more than this are the same. */
+/* Distances that differ by no more than this are equal. */
 static const double tolerance = 1e-11;
-/* Branches to look at; those after the nearest is shown, for others that are as near; and policies
- * to try from where one begins, for states times actions may be many. */
+/* Largest number of branches; of those after optimality was proved, which are searched for other
+ * optima; and of policies that are evaluated in a local search. */
 enum { max_branches = 3000, max_tied_branches = 200, max_trials = 20000 };
 
 typedef struct branch {
-  double bound;    /* infinite: done with */
-  int32_t *action; /* [state]: what it holds, or IDM_MISSING */
-  size_t split;    /* the state to split it by */
+  double bound;    /* lower bound; infinite: closed */
+  int32_t *action; /* [state]: fixed action, or IDM_MISSING */
+  size_t split;    /* state to branch on */
 } branch;
 
 typedef struct policy_search {
@@ -32,16 +32,16 @@ typedef struct policy_search {
   idm_divergence divergence;
   double lambda;
   idm_cancel *opt_cancel;
-  int32_t *modal_action;   /* [state]: what fallback does most, the first of several */
-  int32_t *trial;          /* [state]: actions that are tried */
+  int32_t *modal_action;   /* [state]: most frequent action of fallback; of several the first */
+  int32_t *trial;          /* [state]: candidate policy */
   int32_t *best;           /* [state] */
-  double *policy;          /* [state][action] of what is tried */
+  double *policy;          /* [state][action] of the candidate */
   double *occupancy_tried; /* [state][action]: its occupancy */
-  bool *allowed;           /* [state][action]: of a branch */
-  double best_distance;    /* distance of the best so far */
-  uint64_t key;            /* of it, see key_of */
+  bool *allowed;           /* [state][action]: actions of a branch */
+  double best_distance;    /* least distance so far */
+  uint64_t key;            /* of the best policy, see key_of */
   bool non_unique;
-  double lower; /* nothing that was done with is nearer */
+  double lower; /* lower bound of the closed branches */
   branch *branch;
   size_t branches;
 } policy_search;
@@ -60,7 +60,7 @@ static double mass_of(const policy_search *o, const double *occupancy, size_t s)
 
 /* --- policies ------------------------------------------------------------------------------- */
 
-/* How far the policy of action[state] is, its occupancy in o->visited. */
+/* Distance of the policy action[state]; its occupancy is stored in o->occupancy_tried. */
 static idm_status evaluate(policy_search *o, const int32_t *action, double *distance,
                            idm_error *opt_error)
 {
@@ -77,8 +77,8 @@ static idm_status evaluate(policy_search *o, const int32_t *action, double *dist
   return status;
 }
 
-/* A sum over what is done where the policy comes, by names: two policies that do the same have the
- * same, in whatever order states and actions stand. */
+/* Order-independent checksum over the names of actions in states of positive occupancy: policies
+ * that agree there have equal keys. */
 static uint64_t key_of(const policy_search *o, const int32_t *action)
 {
   uint64_t sum = 0;
@@ -93,8 +93,7 @@ static uint64_t key_of(const policy_search *o, const int32_t *action)
   return sum;
 }
 
-/* Keep what was measured last, where it is nearer; of several that are as near, one by its names.
- */
+/* Updates the best policy; of equally near ones the least key is kept. */
 static void update_best(policy_search *o, const int32_t *action, double distance)
 {
   if (!(distance <= o->best_distance + tolerance)) return;
@@ -110,13 +109,13 @@ static void update_best(policy_search *o, const int32_t *action, double distance
   memcpy(o->best, action, o->mdp->n.states * sizeof *action);
 }
 
-/* From o->trial on, one state's action changed at a time, as long as that comes nearer. */
+/* Local search from o->trial: changes one state's action at a time while the distance decreases. */
 static idm_status improve(policy_search *o, idm_error *opt_error)
 {
   const idm_sizes n = o->mdp->n;
   double distance_now;
   size_t trials = 0;
-  size_t unchanged = 0; /* states that were looked at since something changed */
+  size_t unchanged = 0; /* states examined since the last change */
   assert(n.states > 0);
   idm_status status = evaluate(o, o->trial, &distance_now, opt_error);
   if (status == IDM_OK) update_best(o, o->trial, distance_now);
@@ -143,8 +142,9 @@ static idm_status improve(policy_search *o, idm_error *opt_error)
 
 /* --- branches ------------------------------------------------------------------------------- */
 
-/* o->trial: what an occupancy of a branch does most in each state. Returns the state where it is
- * furthest from doing one thing, or the states' number where it does one thing everywhere. */
+/* Rounds an occupancy of a branch to the policy o->trial of its most frequent actions. Returns the
+ * state where it is furthest from deterministic, or the number of states if it is deterministic
+ * everywhere. */
 static size_t round_policy(policy_search *o, const double *occupancy, const branch *b)
 {
   const idm_sizes n = o->mdp->n;
@@ -164,7 +164,7 @@ static size_t round_policy(policy_search *o, const double *occupancy, const bran
   return split;
 }
 
-/* Whether what was measured last comes to no state that the branch leaves open. */
+/* true if the last evaluated policy reaches no state that the branch leaves undecided. */
 static bool is_decided(const policy_search *o, const branch *b)
 {
   for (size_t s = 0; s < o->mdp->n.states; s++)
@@ -180,8 +180,8 @@ static void set_allowed(const policy_search *o, const branch *b)
         b->action[e / actions] == IDM_MISSING || (size_t)b->action[e / actions] == e % actions;
 }
 
-/* The bound of a branch, and where to split it. One in which the nearest takes one action a state
- * is done with, and so is one without any policy at a finite distance. */
+/* Computes the bound of a branch and the state to branch on. A branch is closed if its nearest
+ * policy is deterministic. */
 static idm_status relax(policy_search *o, branch *b, idm_error *opt_error)
 {
   const idm_sizes n = o->mdp->n;
@@ -221,7 +221,7 @@ static idm_status add_branch(policy_search *o, const branch *of, size_t s, size_
   b.action[s] = (int32_t)u;
   idm_error none = {0};
   idm_status status = relax(o, &b, &none);
-  /* No policy of the branch is at a finite distance. */
+  /* No policy of the branch has a finite distance. */
   if (status == IDM_INPUT) {
     b.bound = INFINITY;
     status = IDM_OK;
@@ -242,10 +242,11 @@ static size_t least_bound(const policy_search *o)
   return best;
 }
 
-/* Until no branch is left in which something nearer, or as near, may be. */
+/* Processes branches until none can contain a nearer or equally near policy, or a limit is reached.
+ */
 static idm_status branch_and_bound(policy_search *o, idm_error *opt_error)
 {
-  size_t tied_branches = 0; /* branches since the nearest was shown */
+  size_t tied_branches = 0; /* branches since optimality was proved */
   size_t at = 0;
   idm_status status = IDM_OK;
   while (status == IDM_OK && o->branch[at].bound <= o->best_distance + tolerance &&
@@ -261,7 +262,7 @@ static idm_status branch_and_bound(policy_search *o, idm_error *opt_error)
     at = least_bound(o);
   }
   o->lower = fmin(o->lower, o->branch[at].bound);
-  /* Given up: what is near the best may be better still. */
+  /* Limit reached without proof: a local search may improve the best policy. */
   if (status != IDM_OK || !(o->lower < o->best_distance - tolerance)) return status;
   memcpy(o->trial, o->best, o->mdp->n.states * sizeof *o->trial);
   return improve(o, opt_error);
@@ -269,8 +270,8 @@ static idm_status branch_and_bound(policy_search *o, idm_error *opt_error)
 
 /* --- where to begin ------------------------------------------------------------------------- */
 
-/* These are infinite where the policy does not do what the target has: with two actions in a state
- * for every policy, else what is done there is given. */
+/* These divergences are infinite if the policy misses an action of the target: with two actions in
+ * a state for every deterministic policy; otherwise the target's action is fixed. */
 static bool needs_full_support(idm_divergence divergence)
 {
   return divergence == IDM_DIVERGENCE_KL || divergence == IDM_DIVERGENCE_CHI2;
@@ -292,12 +293,11 @@ static idm_status fix_required_actions(const policy_search *o, branch *root, idm
     if (taken > 1 && !mixed_states++) first = s;
   }
   if (!mixed_states) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "this divergence is infinite for every rule of one action a state: the occupancy "
-                  "to come near to has several actions in %zu %s, as in '%.80s'; expected "
-                  "--divergence js, tv or squared",
-                  mixed_states, mixed_states == 1 ? "state" : "states",
-                  o->setting->states.name[first]);
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "this divergence is infinite for every deterministic rule: the target occupancy has several "
+      "actions in %zu %s, as in '%.80s'; expected --divergence js, tv or squared",
+      mixed_states, mixed_states == 1 ? "state" : "states", o->setting->states.name[first]);
 }
 
 static void find_modal_actions(policy_search *o)
@@ -320,7 +320,7 @@ static idm_status initialise(policy_search *o, idm_error *opt_error)
   o->branches = 1;
   find_modal_actions(o);
   idm_status status = fix_required_actions(o, root, opt_error);
-  /* Nothing is nearer than 0. */
+  /* A distance of 0 is optimal. */
   double distance_now = 0;
   /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what o holds is freed by its owner */
   if (status == IDM_OK) status = evaluate(o, o->modal_action, &distance_now, opt_error);
@@ -335,7 +335,7 @@ static idm_status initialise(policy_search *o, idm_error *opt_error)
 
 /* --- the policy ----------------------------------------------------------------------------- */
 
-/* What is done most there, by the action prior where that is several actions. Returns how many. */
+/* Sets the most frequent actions of a state, weighted by the action prior. Returns their number. */
 static size_t put_modal_policy(const policy_search *o, size_t s, double *row)
 {
   const size_t actions = o->mdp->n.actions;
@@ -378,8 +378,8 @@ static idm_status find(policy_search *o, idm_branch_stats *stats, idm_occupancy_
   if (status == IDM_OK && o->best_distance > 0) status = branch_and_bound(o, opt_error);
   if (status == IDM_OK && !isfinite(o->best_distance))
     status = idm_fail(opt_error, IDM_INPUT,
-                      "no rule of one action a state was found at a finite distance from the "
-                      "demonstrator; expected --divergence js, tv or squared");
+                      "no deterministic rule was found at a finite distance from the demonstrator; "
+                      "expected --divergence js, tv or squared");
   return status == IDM_OK ? put_policy(o, stats, found, opt_error) : status;
 }
 

@@ -1,5 +1,6 @@
-/* The inverse planner `regularised-margin`: utilities under which soft plans gain least over the
- * demonstrator, at a price on their squares; without a price, maximum causal entropy.
+/* The inverse planner `regularised-margin`: utilities that minimise the soft plan's advantage over
+ * the demonstrator plus a quadratic penalty (`docs/method/inverse.md, 4`); without the penalty,
+ * maximum causal entropy.
  *
  * Contents: attained · lambda · regularised margin */
 #include <math.h>
@@ -18,17 +19,18 @@
 
 /* === attained ================================================================================= */
 
-/* Whether soft plans attain a demonstrator's occupancy at utilities that are finite: a linear
- * program over directions d of the free numbers and values V of states. The demonstrator is optimal
- * for d where V(s) - d(s,u) - discount P V is 0 for what it does, and a slack of 0 or more
- * elsewhere; a direction that has a slack in a state that some policy visits is one along which the
- * soft plan approaches the demonstrator without end. Slacks are 1 at most, since directions have no
- * length. */
+/* Attainability of a demonstrator's occupancy by soft plans at finite utilities: a linear program
+ * over directions d of the free numbers and values V of states. The demonstrator is optimal for d
+ * if V(s) - d(s,u) - discount P V is 0 for its actions and a nonnegative slack for others; a
+ * direction with a positive slack in a state that some policy visits is one along which the soft
+ * plan approaches the demonstrator without attaining it. Slacks are bounded by 1, because
+ * directions can be scaled. */
 
-/* Slacks that are rounding of the solver. */
+/* Smaller slacks are rounding errors of the solver. */
 static const double min_slack = 1e-6;
 
-/* visited[state]: some policy of open actions does. `queue` holds states. */
+/* visited[state]: true if reachable by some policy of available actions. `queue` is scratch,
+ * [state]. */
 static void find_visited(const idm_mdp *mdp, bool *visited, size_t *queue)
 {
   const idm_sparse_rows *moves = mdp->moves;
@@ -47,7 +49,7 @@ static void find_visited(const idm_mdp *mdp, bool *visited, size_t *queue)
     }
 }
 
-/* A direction: entries that are held do not move. */
+/* A direction of the free utility: fixed entries are 0. */
 static idm_status make_direction(const idm_free_utility *free_utility, idm_free_utility *direction,
                                  idm_error *opt_error)
 {
@@ -56,8 +58,7 @@ static idm_status make_direction(const idm_free_utility *free_utility, idm_free_
   return direction->held ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* slack[state * actions + action]: its column, 0 where there is none. Returns how many there are.
- */
+/* slack[state * actions + action]: its column, 0 if there is none. Returns the number of slacks. */
 static size_t place_slacks(const idm_task *task, const double *demonstrated, const bool *visited,
                            size_t *slack)
 {
@@ -104,11 +105,12 @@ static idm_status fail_unattainable(const idm_task *task, const size_t *slack, c
     snprintf(list + length, sizeof list - length, "%s'%.60s' in '%.60s'", length ? ", " : "",
              setting->actions.name[i % n.actions], setting->states.name[i / n.actions]);
   }
-  return idm_fail(opt_error, IDM_INPUT,
-                  "with --lambda inf utilities grow without end: some of them make the "
-                  "demonstrator optimal, and worse and worse what it never does (%s%s); expected a "
-                  "finite --lambda, --lambda auto, fewer free numbers (ties), or more data",
-                  list, pairs > max_listed ? ", ..." : "");
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "with --lambda inf utilities grow without bound: a direction of them makes the demonstrator "
+      "optimal and actions that it never takes worse without limit (%s%s); expected a finite "
+      "--lambda, --lambda auto, fewer free numbers (ties), or more data",
+      list, pairs > max_listed ? ", ..." : "");
 }
 
 idm_status idm_attainable_check(idm_task *task, const double *demonstrated, idm_error *opt_error)
@@ -138,7 +140,7 @@ idm_status idm_attainable_check(idm_task *task, const double *demonstrated, idm_
       status = put_rows(&rows, visited, slack, opt_error);
     }
     if (status == IDM_OK)
-      status = idm_face_solve(program, "no direction is 0", "slacks have no end", &solution,
+      status = idm_face_solve(program, "no direction is 0", "slacks are unbounded", &solution,
                               &task->cancel, opt_error);
     if (status == IDM_OK && -solution.objective > min_slack)
       status = fail_unattainable(task, slack, solution.x, opt_error);
@@ -153,28 +155,28 @@ idm_status idm_attainable_check(idm_task *task, const double *demonstrated, idm_
 
 /* === lambda =================================================================================== */
 
-/* The price on utilities of regularised-margin, chosen by held-out decisions. Decisions of a soft
- * plan are independent given their states, so that a fold may be of whole trajectories or, where
- * these are few, of runs of decisions. */
+/* Choice of lambda by cross-validation over held-out decisions. Decisions of a soft plan are
+ * independent given their states, so a fold can consist of whole trajectories or, if these are few,
+ * of runs of decisions. */
 
 enum { folds = 5, lambda_values = 8, runs_per_fold = 10 };
 /* lambda = alpha 10^(first_decade + k). */
 static const int first_decade = -1;
-/* Where there are too few decisions to hold some out. */
+/* Used if there are too few decisions for cross-validation. */
 static const double default_lambda = 100;
 /* Key of the random stream of folds. */
 static const uint64_t stream = (uint64_t)1 << 40;
-/* Weights of decisions below this are what rounding leaves of none. */
+/* Smaller weights of decisions are rounding errors of 0. */
 static const double rounding = 1e-9;
-/* Log-losses that differ by less are alike. */
+/* Log-losses that differ by less are equal. */
 static const double loss_tolerance = 1e-9;
 
 typedef struct cross_validation {
   idm_task *task;
   const idm_soft_agent *agent;
-  int32_t *fold; /* [row]; IDM_MISSING: no decision in a known state */
+  int32_t *fold; /* [row]; IDM_MISSING: not a decision in a known state */
   size_t decisions;
-  double loss[folds][lambda_values]; /* sums over the held-out decisions of a fold */
+  double loss[folds][lambda_values]; /* sums over a fold's held-out decisions */
   idm_status status[folds];
   idm_error error[folds];
 } cross_validation;
@@ -197,7 +199,7 @@ static int by_key(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* fold_of[unit]: units in random order, dealt to the folds in turn. */
+/* fold_of[unit]: units in random order, assigned to the folds in turn. */
 static idm_status assign_folds(uint64_t seed, size_t units, int32_t *fold_of, idm_error *opt_error)
 {
   shuffle_key *keys = idm_new(units, sizeof *keys);
@@ -242,7 +244,7 @@ static idm_status divide(cross_validation *c, bool by_trajectory, idm_error *opt
 
 /* --- one fold ------------------------------------------------------------------------------- */
 
-/* The demonstrator without a fold. */
+/* Copies the demonstrator without the decisions of a fold. */
 static idm_status exclude_fold(const cross_validation *c, int32_t fold, idm_demonstrator **ret,
                                idm_error *error)
 {
@@ -263,14 +265,14 @@ static idm_status exclude_fold(const cross_validation *c, int32_t fold, idm_demo
   for (size_t s = 0; s < n.states; s++)
     for (size_t u = 0; u < n.actions; u++) {
       const size_t e = s * n.actions + u;
-      /* What is left of sums of weights that were taken back is rounding. */
+      /* Differences of equal sums of weights leave rounding errors. */
       d->policy[e] =
           d->visits[s] > rounding ? fmax(d->count[e], 0) / d->visits[s] : a->mdp->prior[u];
     }
   return IDM_OK;
 }
 
-/* -log pi of the held-out decisions, each by the policy of its step and of where it is made. */
+/* -log pi of the held-out decisions, each by the policy of its step and state. */
 static double held_out_loss(const cross_validation *c, int32_t fold, const idm_soft_plan *plan)
 {
   const idm_data *data = c->task->data;
@@ -291,8 +293,8 @@ static double held_out_loss(const cross_validation *c, int32_t fold, const idm_s
   return sum;
 }
 
-/* The loss at one price of utilities that are fitted to occupancy mu. A plan of its own: one for
- * utilities of 0 does not settle from the values of others. */
+/* Held-out loss at one lambda of the utility that is fitted to the occupancy mu. A new plan is used
+ * for each lambda: planning for utilities of 0 does not converge from the values of others. */
 static idm_status evaluate_lambda(const cross_validation *c, int32_t fold, const double *mu,
                                   double lambda, double *x, double *ret_loss, idm_error *error)
 {
@@ -304,7 +306,7 @@ static idm_status evaluate_lambda(const cross_validation *c, int32_t fold, const
     const idm_smooth_margin margin = {idm_task_utility(a), plan, mu, lambda, &a->cancel};
     status = idm_smooth_margin_minimise(&margin, x, &objective, &derivative, error);
   }
-  /* Utilities that no plan settles for predict nothing. */
+  /* A lambda for which planning fails has an infinite loss. */
   *ret_loss = status == IDM_OK ? held_out_loss(c, fold, plan) : INFINITY;
   idm_soft_plan_destroy(plan);
   return status == IDM_NUMERICAL ? IDM_OK : status;
@@ -394,13 +396,13 @@ idm_status idm_lambda_choose(idm_task *task, const idm_soft_agent *agent, idm_la
 
 extern const idm_inverse idm_inverse_regularised_margin; /* registered below */
 
-/* Of the derivative of occupancies by free numbers, what is rounding relative to the largest. */
+/* Eigenvalues of the occupancy's derivative below this share of the largest are rounding errors. */
 static const double eigenvalue_tolerance = 1e-10;
 
 /* --- what it cannot do without -------------------------------------------------------------- */
 
-/* Over a horizon, where no program tells which actions that were never seen have utilities without
- * an end, all must have been seen. */
+/* With a horizon the linear program does not apply, so with an infinite lambda every action must be
+ * observed in every visited state. */
 static idm_status check_actions_visited(const idm_demonstrator *d, const idm_setting *setting,
                                         const double *prior, idm_error *opt_error)
 {
@@ -417,25 +419,25 @@ static idm_status check_actions_visited(const idm_demonstrator *d, const idm_set
              setting->states.name[s]);
   }
   if (!states) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "with --lambda inf and a horizon every action must have been seen in every "
-                  "visited state, and "
-                  "some never was in %zu: %s%s; expected a finite --lambda, or more data",
-                  states, list, states > max_listed ? ", ..." : "");
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "with --lambda inf and a horizon every action must have been observed in every visited "
+      "state, and some never was in %zu: %s%s; expected a finite --lambda, or more data",
+      states, list, states > max_listed ? ", ..." : "");
 }
 
 static idm_status check_settings(const idm_fit_settings *settings, idm_error *opt_error)
 {
   if (isinf(settings->lambda) && settings->occupancy != IDM_OCCUPANCY_POLICY)
-    return idm_fail(opt_error, IDM_USAGE,
-                    "with --lambda inf the demonstrator's occupancy must be one that some policy "
-                    "has, or utilities grow without end; expected --occupancy policy, or a finite "
-                    "--lambda");
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "with --lambda inf the demonstrator's occupancy must be one that some policy has, or "
+        "utilities grow without bound; expected --occupancy policy, or a finite --lambda");
   return IDM_OK;
 }
 
-/* Over beliefs: plans by Bayes' rule alone, which lattices of this size can be factored for, and a
- * price, as no program shows which utilities have no end. */
+/* Limits over beliefs: Bayes' rule, lattices that can be factorised, and a finite lambda, because
+ * the linear program for attainability does not apply. */
 enum { max_points = 300 };
 
 static int resolution_of(const idm_problem *problem, const idm_data *data)
@@ -454,16 +456,15 @@ static idm_status check_beliefs(const idm_problem *problem, const idm_fit_settin
   if (problem->setting->fully_observed) return IDM_OK;
   if (idm_lattice_max_resolution(states, max_points) < IDM_BELIEF_COARSEST)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' solves for plans at the points of a lattice of beliefs, which of %zu "
-                    "hidden states would be too coarse; use --inverse map or bayes",
+                    "'%s' plans at the points of a lattice of beliefs, which with %zu hidden "
+                    "states would be too coarse; use --inverse map or bayes",
                     caller, states);
   if (isinf(settings->lambda) || settings->occupancy != IDM_OCCUPANCY_POLICY)
     return idm_fail(opt_error, IDM_USAGE,
-                    "'%s' of hidden states takes a finite --lambda and --occupancy policy", caller);
+                    "'%s' of hidden states needs a finite --lambda and --occupancy policy", caller);
   if (!isinf(beta) && idm_planner_reads(idm_agent_planner(&problem->agent), IDM_BETA))
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' inverts plans that take up what is seen by Bayes' rule; expected beta: "
-                    "inf, found %g",
+                    "'%s' inverts plans with beliefs by Bayes' rule; expected beta: inf, found %g",
                     caller, beta);
   if (problem->setting->horizon)
     return idm_fail(opt_error, IDM_INPUT, "'%s' of hidden states needs a problem without `horizon`",
@@ -478,30 +479,30 @@ static void note_result(const idm_mdp *mdp, const idm_free_utility *free_utility
                         double derivative, idm_optimality *f)
 {
   if (opt_chosen && !opt_chosen->folds)
-    idm_notes_add(&f->words, "lambda is %.3g: there are too few decisions to hold some out",
+    idm_notes_add(&f->words, "lambda is %.3g: there are too few decisions for cross-validation",
                   opt_chosen->value);
   else if (opt_chosen)
     idm_notes_add(
         &f->words,
-        "lambda is %.3g, of the decades from %.3g to %.3g the one of least log-loss of "
-        "held-out decisions (%.4f a decision, %zu folds of %s)%s",
+        "lambda is %.3g, of the decades from %.3g to %.3g the one of least log-loss of held-out "
+        "decisions (%.4f per decision, %zu folds of %s)%s",
         opt_chosen->value, opt_chosen->min_value, opt_chosen->max_value, opt_chosen->log_loss,
         opt_chosen->folds, opt_chosen->trajectories ? "trajectories" : "decisions",
         opt_chosen->value >= opt_chosen->max_value ? "; larger ones were not compared" : "");
   if (isinf(settings->lambda))
     idm_notes_add(&f->words,
                   free_utility->features
-                      ? "no price on weights: the plan's mean features are the demonstrator's to "
-                        "%.1g, and of all weights that do as well these have the least squares"
-                      : "no price on utilities: the plan's occupancy is the demonstrator's to "
-                        "%.1g, and of all utilities that do as well these have the least squares",
+                      ? "no penalty on weights: the plan's mean features equal the demonstrator's "
+                        "to %.1g, and of all weights that fit as well these have the least norm"
+                      : "no penalty on utilities: the plan's occupancy equals the demonstrator's "
+                        "to %.1g, and of all utilities that fit as well these have the least norm",
                   derivative);
   if (mdp->horizon)
     idm_notes_add(&f->words,
                   "with a horizon plans change from step to step; the policy is that of the first");
 }
 
-/* Directions along which the plan's occupancy does not move: the null space of its derivative. */
+/* Directions along which the plan's occupancy is constant: the null space of its derivative. */
 static idm_status find_flat_directions(const idm_free_utility *planned, idm_soft_plan *plan,
                                        idm_optimality *f, idm_error *opt_error)
 {
@@ -527,7 +528,7 @@ static idm_status find_flat_directions(const idm_free_utility *planned, idm_soft
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* What no behaviour tells of the utility. */
+/* Directions of the utility that no behaviour identifies. */
 static idm_status find_nullspace(const idm_task *task, idm_soft_plan *plan, idm_optimality *f,
                                  idm_error *opt_error)
 {
@@ -535,12 +536,12 @@ static idm_status find_nullspace(const idm_task *task, idm_soft_plan *plan, idm_
   return idm_soft_agent_nullspace(task->mdp, task->demonstrator, task->free_utility, f, opt_error);
 }
 
-/* Where no price keeps utilities finite: whether the occupancy does. */
+/* Without a penalty, checks that the optimal utility is finite. */
 static idm_status check_finite(idm_task *task, const idm_soft_agent *agent,
                                const double *demonstrated, idm_error *opt_error)
 {
   if (!isinf(task->settings->lambda)) return IDM_OK;
-  /* The linear program has values that do not depend on the step. */
+  /* The linear program needs values that do not depend on the step. */
   return task->mdp->horizon ? check_actions_visited(task->demonstrator, task->problem->setting,
                                                     agent->prior, opt_error)
                             : idm_attainable_check(task, demonstrated, opt_error);
@@ -548,7 +549,7 @@ static idm_status check_finite(idm_task *task, const idm_soft_agent *agent,
 
 /* --- another lattice ------------------------------------------------------------------------ */
 
-/* The utility of half the resolution, found in the same way. */
+/* Fits the utility at a coarser resolution. */
 static idm_status find_coarser(const idm_task *task, double alpha, const double *prior,
                                int resolution, double *x, idm_error *opt_error)
 {
@@ -578,8 +579,8 @@ static idm_status find_coarser(const idm_task *task, double alpha, const double 
   return status;
 }
 
-/* The share of decisions of the plan that another plan under utility numbers x makes otherwise;
- * the plan is then that of x. */
+/* Share of the plan's decisions in which the plan under utility numbers x differs; on return the
+ * plan is that of x. */
 static idm_status policy_difference(const idm_task *task, idm_soft_plan *plan, const double *x,
                                     double *share, idm_error *opt_error)
 {
@@ -697,8 +698,8 @@ static const char *const settings_read[] = {"lambda", "occupancy", NULL};
 
 const idm_inverse idm_inverse_regularised_margin = {
     .name = "regularised-margin",
-    .summary = "utilities under which a soft plan gains least over the demonstrator, at a price on "
-               "their squares",
+    .summary = "utilities under which a soft plan gains least over the demonstrator, with a "
+               "penalty on their squares",
     .row = "Regularised maximum margin",
     .answer = IDM_POINT,
     .family = IDM_LATTICE_PLANNER,

@@ -1,4 +1,5 @@
-/* Regularisers of utilities and their conjugates. */
+/* Regularisers of utilities, their conjugates, barriers and Moreau envelopes
+ * (`docs/method/inverse.md, 9`). */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ double idm_regulariser_conjugate(const idm_regulariser *r, double p, double q)
 
 /* --- with barriers -------------------------------------------------------------------------- */
 
-/* The least over t of c t - mu log(t^2 - v^2), whose slope by v is c v / t. */
+/* Minimum over t of c t - mu log(t^2 - v^2), whose derivative with respect to v is c v / t. */
 static bool smooth_absolute(double c, double v, double mu, double *value, double *derivative,
                             double *curvature)
 {
@@ -91,7 +92,7 @@ double idm_regulariser_interior(const idm_regulariser *r)
   return r->zeta == IDM_ZETA_ENTROPY || r->zeta == IDM_ZETA_GAIL ? 1 : 0;
 }
 
-/* --- near a utility ------------------------------------------------------------------------- */
+/* --- Moreau envelopes ------------------------------------------------------------------------ */
 
 bool idm_regulariser_is_nonsmooth(const idm_regulariser *r)
 {

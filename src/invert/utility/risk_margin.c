@@ -1,9 +1,10 @@
-/* The largest margin of whoever plans for the worst share of its models.
+/* Maximum margin for a demonstrator that maximises CVaR over its models (`docs/method/inverse.md,
+ * 4`).
  *
- * A program with one mixture of the models has true margins of at least what it says (wary.c). The
- * worst mixture at its optimum gives the next program, which is no worse; where nothing changes any
- * more, it is a local optimum. The largest of all programs, over the corners of what mixtures may
- * be, is the optimum itself: where these are few, all of them are tried. */
+ * The linear program for a fixed mixture of the models has true margins of at least its optimum
+ * (wary.c). The worst mixture at the optimum defines the next program, whose optimum is no less; a
+ * fixed point is a local optimum. The largest optimum over all vertices of the set of mixtures is
+ * global: if the vertices are few, all are tried. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -14,11 +15,11 @@
 #include "invert/parameters.h"
 #include "invert/utility/sought.h"
 
-/* Levels to try beside the file's own. */
+/* Risk levels that are tried in addition to the file's. */
 static const double grid[] = {1, 0.9, 0.75, 0.5, 0.25, 0.1};
 enum { GRID = sizeof grid / sizeof grid[0], LEVELS = GRID + 1 };
-/* Mixtures by corners to try one by one; models whose corners are listed; starts drawn by names;
- * programs in a row. */
+/* Largest number of mixtures of vertices that are enumerated; of models whose vertices are listed;
+ * number of starts drawn from names; largest number of alternations. */
 enum {
   max_mixtures = 600,
   max_listed_models = 4,
@@ -26,7 +27,7 @@ enum {
   random_starts = 16,
   max_steps = 50
 };
-/* Margins that differ by no more than this, relative to their size, are one. */
+/* Relative tolerance for equal margins. */
 static const double tolerance = 1e-9;
 
 typedef struct risk_search {
@@ -34,17 +35,17 @@ typedef struct risk_search {
   const idm_task *task;
   idm_cvar_program *w;
 
-  double level_objective; /* at a level */
+  double level_objective; /* best at the current level */
   double *level_sigma;    /* [entry][model] */
   double *level_x;        /* [number] */
 
-  double best_objective; /* of all levels */
+  double best_objective; /* best over all levels */
   double best_level;
   double *best_level_sigma;
   size_t levels;
   double level_tried[LEVELS];
   double margin_found[LEVELS];
-  bool exact; /* every mixture was tried, at every level */
+  bool exact; /* all mixtures were enumerated, at every level */
   size_t starts;
 } risk_search;
 
@@ -68,7 +69,8 @@ static void store_best(risk_search *q)
   memcpy(q->level_x, q->w->x, q->w->free_utility->count * sizeof *q->w->x);
 }
 
-/* From q->w->sigma on to the worst mixture at each optimum, as long as margins grow. */
+/* From q->w->sigma, alternates between the program's optimum and its worst mixture while the margin
+ * grows. */
 static idm_status alternate(risk_search *q, idm_error *opt_error)
 {
   double last = -INFINITY;
@@ -84,7 +86,8 @@ static idm_status alternate(risk_search *q, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* As much as may be of the models in this order; corner[model]. */
+/* Vertex of the set of mixtures: assigns the largest possible weight to the models in this order;
+ * vertex[model]. */
 static void fill_vertex(const risk_search *q, const size_t *order, double *vertex)
 {
   double left = 1;
@@ -96,7 +99,7 @@ static void fill_vertex(const risk_search *q, const size_t *order, double *verte
   }
 }
 
-/* The next order of few models, or false after the last. */
+/* Next permutation, or false after the last. */
 static bool next_permutation(size_t count, size_t *order)
 {
   size_t i = count - 1;
@@ -115,7 +118,7 @@ static bool next_permutation(size_t count, size_t *order)
   return true;
 }
 
-/* Corners of what a mixture of few models may be. Returns how many there are. */
+/* Vertices of the set of mixtures of few models. Returns their number. */
 static size_t list_vertices(const risk_search *q, double vertex[][max_listed_models])
 {
   size_t order[max_listed_models];
@@ -135,7 +138,7 @@ static size_t list_vertices(const risk_search *q, double vertex[][max_listed_mod
   return count;
 }
 
-/* How many mixtures there are, a corner for each entry where models differ; 0: too many. */
+/* Number of mixtures with one vertex per entry on which the models differ; 0: too many. */
 static size_t count_mixtures(const risk_search *q, size_t vertices)
 {
   size_t count = 1;
@@ -143,7 +146,7 @@ static size_t count_mixtures(const risk_search *q, size_t vertices)
   return count <= max_mixtures ? count : 0;
 }
 
-/* Mixture number i: its digits are the corners. */
+/* Sets mixture number i, whose digits in base `vertices` are the vertices. */
 static void put_mixture(risk_search *q, size_t i, size_t vertices,
                         double vertex[][max_listed_models])
 {
@@ -155,13 +158,13 @@ static void put_mixture(risk_search *q, size_t i, size_t vertices,
   }
 }
 
-/* Every mixture, where they are few: the best is the optimum. */
+/* Enumerates all mixtures if there are few: the best one is the global optimum. */
 static idm_status try_mixtures(risk_search *q, bool *done, idm_error *opt_error)
 {
   double vertex[max_vertices + 1][max_listed_models];
   *done = false;
   if (q->w->models->count > max_listed_models && q->w->level < 1) return IDM_OK;
-  if (q->w->level == 1) { /* one corner, however many models */
+  if (q->w->level == 1) { /* at level 1 there is one vertex */
     for (size_t i = 0; i < idm_cvar_mixture_size(q->w); i++)
       q->w->sigma[i] = q->w->models->weight[i % q->w->models->count];
     *done = true;
@@ -180,7 +183,8 @@ static idm_status try_mixtures(risk_search *q, bool *done, idm_error *opt_error)
   return status;
 }
 
-/* A model before all others, which share what is left by their weights; none: all by weight. */
+/* Start with the largest weight on model `first` and the rest shared in proportion to the weights;
+ * first = count: the weights. */
 static void put_first(risk_search *q, size_t first)
 {
   const size_t count = q->w->models->count;
@@ -194,7 +198,7 @@ static void put_first(risk_search *q, size_t first)
   }
 }
 
-/* The worst mixture at numbers x. */
+/* Alternates from the worst mixture at numbers x. */
 static idm_status alternate_from(risk_search *q, const double *x, idm_error *opt_error)
 {
   const idm_status status = idm_cvar_program_evaluate(q->w, x, opt_error);
@@ -203,7 +207,7 @@ static idm_status alternate_from(risk_search *q, const double *x, idm_error *opt
   return alternate(q, opt_error);
 }
 
-/* Utilities that go by the names of their entries, so that no order changes them. */
+/* Start utilities derived from the names of entries, independent of their order. */
 static void draw(const risk_search *q, size_t start, double *x)
 {
   const double box_width = isfinite(q->w->settings->bound) ? q->w->settings->bound : 1;
@@ -222,7 +226,7 @@ static idm_status try_starts(risk_search *q, idm_error *opt_error)
     put_first(q, m);
     status = alternate(q, opt_error);
   }
-  /* What was best at the level before. */
+  /* The best utility at the previous level. */
   memcpy(from, q->level_x, q->w->free_utility->count * sizeof *from);
   if (status == IDM_OK) status = alternate_from(q, from, opt_error);
   for (size_t i = 0; i < random_starts && status == IDM_OK; i++) {
@@ -247,7 +251,7 @@ static idm_status try_level(risk_search *q, double level, idm_error *opt_error)
   q->exact = q->exact && !q->w->undetermined;
   q->level_tried[q->levels] = level;
   q->margin_found[q->levels++] = q->level_objective;
-  /* Levels fall: of equal margins the largest level was first. */
+  /* Levels decrease: of equal margins the largest level is kept. */
   if (!exceeds(q->level_objective, q->best_objective)) return IDM_OK;
   q->best_objective = q->level_objective;
   q->best_level = level;
@@ -272,7 +276,7 @@ static double file_level(const risk_search *q)
   return idm_theta_scalar(q->problem->theta, (size_t)risk_block(q->problem));
 }
 
-/* The grid and the file's own level, from the largest on; where none makes a difference, 1. */
+/* The grid and the file's own level, in decreasing order; only 1 if the models do not differ. */
 static size_t list_levels(const risk_search *q, double *level)
 {
   const double own = file_level(q);
@@ -291,8 +295,8 @@ static size_t list_levels(const risk_search *q, double *level)
   return count;
 }
 
-/* The optimum of least norm of the last program; where its true margin is larger still, on from
- * there. */
+/* Chooses the optimum of least norm of the last program; alternates further if its true margin is
+ * larger. */
 static idm_status choose_optimum(risk_search *q, idm_error *opt_error)
 {
   const size_t bytes = idm_cvar_mixture_size(q->w) * sizeof *q->w->sigma;
@@ -336,17 +340,17 @@ static void note_levels(const risk_search *q, idm_notes *words)
              i ? ", " : "", q->level_tried[i], q->margin_found[i]);
   }
   if (!differs(q)) {
-    idm_notes_add(words, "%s: the risk level makes no difference, and the data say nothing of it",
+    idm_notes_add(words, "%s: the risk level has no effect, and the data do not inform it",
                   q->w->models->count == 1 ? "the agent has one model"
-                                           : "the agent's models agree on where actions lead");
+                                           : "the agent's models have the same transitions");
     return;
   }
   if (q->levels == 1) return;
   idm_notes_add(words, "the largest margin by risk level: %s", list);
   if (equal > 1)
     idm_notes_add(words,
-                  "%zu risk levels have the same margin; the largest of them, which fears least, "
-                  "is kept",
+                  "%zu risk levels have the same margin; the largest of them, which is the least "
+                  "risk-averse, is kept",
                   equal);
 }
 
@@ -359,12 +363,13 @@ static void note_result(const risk_search *q, idm_notes *words)
   if (!differs(q) || (q->levels == 1 && q->best_level == 1))
     idm_notes_add(words, "no utility of the box has a larger margin");
   else if (q->exact)
-    idm_notes_add(words, "everything that the worst models may do was tried: no utility of the box "
-                         "has a larger margin");
+    idm_notes_add(
+        words,
+        "all mixtures of the models were enumerated: no utility of the box has a larger margin");
   else
     idm_notes_add(words,
-                  "whoever fears the worst models has margins that are not concave in the utility: "
-                  "of %zu starts this is the best, and only a local optimum is certified",
+                  "margins of a risk-averse agent are not concave in the utility: of %zu starts "
+                  "this is the best, and only a local optimum is certified",
                   q->starts);
   if (scale) idm_notes_add(words, "a positive factor is open too: the box alone sets the scale");
   if (!q->w->face.unique)
@@ -375,8 +380,8 @@ static void note_result(const risk_search *q, idm_notes *words)
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* Whoever is neutral has one world, the mean of the models; else potentials must move all of them
- * alike. */
+/* Unidentified directions: at level 1 the agent has one environment, the mean of the models;
+ * otherwise a potential must change the utility equally under all models. */
 static idm_status put_directions(risk_search *q, idm_optimality *f, idm_error *opt_error)
 {
   idm_optimality *utility_finding = NULL;
@@ -444,12 +449,12 @@ static idm_status check(const idm_task *task, idm_error *opt_error)
   const char *caller = task->inverse->name;
   if (task->settings->margin != IDM_MARGIN_STATE)
     return idm_fail(opt_error, IDM_USAGE,
-                    "the margin of the return is of agents who expect, not of 'cvar-robust'; "
+                    "the margin of the return needs a risk-neutral agent, not 'cvar-robust'; "
                     "expected --margin state");
   if (idm_theta_scalar(theta, IDM_ALPHA) != 0 || idm_theta_scalar(theta, IDM_ETA) != 0)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' is of agents who take the best action, and 'cvar-robust' has alpha = %g "
-                    "and eta = %g here; expected 0, as the class rs-irl holds them",
+                    "'%s' needs an agent that takes the best action, and 'cvar-robust' has alpha = "
+                    "%g and eta = %g here; expected 0, as in the class rs-irl",
                     caller, idm_theta_scalar(theta, IDM_ALPHA), idm_theta_scalar(theta, IDM_ETA));
   return IDM_OK;
 }

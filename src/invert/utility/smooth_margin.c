@@ -1,5 +1,5 @@
-/* Newton's method for a convex program whose second derivative is known by its products: conjugate
- * gradients find the step. */
+/* Newton's method for the smooth program of regularised-margin; steps by conjugate gradients on
+ * Hessian-vector products (Newton-CG). */
 #include "invert/utility/soft_plan.h"
 
 #include <float.h>
@@ -9,19 +9,19 @@
 
 enum { max_steps = 300, max_halvings = 50, patience = 4 };
 
-/* Entries of a gradient, in units of the largest that a number's coefficients can make them, below
- * this are rounding: occupancies sum to 1. */
+/* Smaller entries of a gradient, in units of the number's largest coefficient, are rounding errors:
+ * occupancies sum to 1. */
 static const double gradient_floor = 1e-14;
-/* What is left of the slope when steps that no longer lower it are taken as the end. */
+/* Gradient below which stalled progress counts as convergence. */
 static const double gradient_tolerance = 1e-9;
 
-/* Curvature below this share of the largest is rounding. */
+/* Smaller curvature, as a share of the largest, is rounding error. */
 static const double min_curvature = 1e-12;
 
 typedef struct descent {
   const idm_smooth_margin *margin;
   size_t n;
-  double *x; /* [n], as all below but the last three */
+  double *x; /* [n], as all below except the last three */
   double *gradient;
   double *step;
   double *trial;
@@ -30,11 +30,11 @@ typedef struct descent {
   double *residual;
   double *direction;
   double *product;
-  double *preconditioner; /* about the inverse of the diagonal of the second derivative */
-  double *unit;           /* of a gradient's entries: the largest coefficient of the number */
-  double gradient_noise;  /* what of a gradient is rounding */
-  double *entry;          /* [entry]: of a direction, */
-  double *change;         /* [entry]: and of what it changes */
+  double *preconditioner; /* approximate inverse of the Hessian's diagonal */
+  double *unit;           /* unit of the gradient's entries: largest coefficient of the number */
+  double gradient_noise;  /* rounding error of a gradient */
+  double *entry;          /* [entry]: a direction, */
+  double *change;         /* [entry]: and its Hessian product */
 } descent;
 
 static double dot(size_t n, const double *a, const double *b)
@@ -44,7 +44,7 @@ static double dot(size_t n, const double *a, const double *b)
   return sum;
 }
 
-/* The largest entry of a gradient, each in its own unit. */
+/* Largest entry of a gradient, each in its unit. */
 static double scaled_norm(const descent *d, const double *gradient)
 {
   double most = 0;
@@ -108,24 +108,24 @@ static void hessian_product(const descent *d)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* A number weighs as much as the states are visited that it is the utility of. Without a price all
- * are taken alike: steps must stay where gradients are. */
+/* Diagonal preconditioner by the occupancy of the number's entries. Without a penalty it is the
+ * identity, so that steps stay in the range of the Hessian. */
 static void set_preconditioner(const descent *d)
 {
   const idm_smooth_margin *m = d->margin;
   idm_soft_plan_occupancy(m->plan, d->change);
   idm_free_utility_backward(m->free_utility, d->change, d->preconditioner);
-  /* Features may have either sign, and sums of them say nothing of curvature. */
+  /* Features can have either sign, so their sums do not estimate curvature. */
   const bool equal_scales = isinf(m->lambda) || m->free_utility->features;
   for (size_t i = 0; i < d->n; i++)
     d->preconditioner[i] =
         equal_scales ? 1 : 1 / (1 / m->lambda + d->preconditioner[i] / m->plan->alpha);
 }
 
-/* step = -H^-1 gradient by conjugate gradients, as exactly as is worth it so far from the end.
- * Without a price H may be singular; gradients have no part in its null space, so that neither have
- * steps, and the numbers found are the least ones. What rounding puts there must not be followed:
- * hence the two ends of the search beside the one asked for. */
+/* step = -H^-1 gradient by conjugate gradients, to a tolerance that tightens towards convergence.
+ * Without a penalty H can be singular; gradients are orthogonal to its null space, so steps are
+ * too, and the solution has least norm. Rounding errors in the null space must not be amplified:
+ * hence the two stopping rules besides the tolerance. */
 static idm_status find_step(const descent *d, double tolerance, idm_error *opt_error)
 {
   const size_t n = d->n;
@@ -145,7 +145,7 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
     if (status != IDM_OK) return status;
     hessian_product(d);
     const double curvature = dot(n, d->direction, d->product);
-    double length = 0; /* in the scale of `ease` */
+    double length = 0; /* in the norm of the preconditioner */
     for (size_t i = 0; i < n; i++)
       length += d->direction[i] * d->direction[i] / d->preconditioner[i];
     max_curvature = fmax(max_curvature, curvature / length);
@@ -166,8 +166,8 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
   return IDM_OK;
 }
 
-/* Go along the step as far as the objective falls, or where that is below rounding as the slope
- * does. *moved is false where neither happens. */
+/* Backtracks along the step until the objective decreases sufficiently or, if its change is below
+ * rounding, the gradient decreases. *moved is false if neither happens. */
 static idm_status line_search(descent *d, double *objective, bool *moved, idm_error *opt_error)
 {
   const double derivative = dot(d->n, d->gradient, d->step);
@@ -198,7 +198,7 @@ static idm_status descend(descent *d, idm_error *opt_error)
 {
   double objective;
   double least = INFINITY;
-  double halving_mark = INFINITY; /* where it was when it last had become half */
+  double halving_mark = INFINITY; /* gradient at which progress was last recorded */
   int stalled = 0;
   bool moved = true;
   idm_status status =
@@ -224,9 +224,8 @@ static idm_status descend(descent *d, idm_error *opt_error)
   return status;
 }
 
-/* The least x among those that differ by what changes nothing: H y = H x, by conjugate gradients
- * from 0, stays where H leads. Steps near the end are mostly rounding, some of it along what H does
- * not see, and they add up. */
+/* Minimum-norm solution: solves H y = H x by conjugate gradients from 0, which stay in the range of
+ * H. This removes rounding errors in the null space of H that accumulate over Newton steps. */
 static idm_status minimum_norm(descent *d, double *x, idm_error *opt_error)
 {
   double objective;

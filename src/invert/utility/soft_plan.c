@@ -1,4 +1,5 @@
-/* Soft plans where states are observed.
+/* Soft plans for observed states: values, occupancies, Hessian products and unidentified
+ * directions.
  *
  * Contents: soft plan · soft agent */
 #include <assert.h>
@@ -14,8 +15,8 @@
 
 /* === soft plan ============================================================================== */
 
-/* Soft plans: values by Newton (soft policy iteration) or backward, occupancies, and how these bend
- * with the utility. */
+/* Soft plans: values by Newton's method (soft policy iteration) or backward induction, occupancies,
+ * and their derivatives with respect to the utility. */
 
 enum { max_iterations = 200 };
 
@@ -68,7 +69,7 @@ idm_status idm_soft_plan_create(const idm_mdp *mdp, double alpha, const double *
   return IDM_OK;
 }
 
-/* Scratch: numbers by action, and by state, two of them. */
+/* Scratch: an array by action, and two by state. */
 static double *by_action(const idm_soft_plan *p)
 {
   return p->work;
@@ -81,7 +82,7 @@ static double *by_state(const idm_soft_plan *p, size_t which)
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Policy of a layer given the values that follow (NULL: nothing does), and its own. */
+/* Policy and values of a stage from the successor's values (NULL: last step). */
 static void soft_backup(idm_soft_plan *p, const double *utility, const double *opt_next,
                         size_t stage, double *value)
 {
@@ -96,7 +97,7 @@ static void soft_backup(idm_soft_plan *p, const double *utility, const double *o
   }
 }
 
-/* Factor I - discount P of the policy. */
+/* Factorises I - discount P of the policy. */
 static bool factor_system(idm_soft_plan *p)
 {
   const idm_sizes n = p->mdp->n;
@@ -115,9 +116,9 @@ static bool factor_system(idm_soft_plan *p)
   return idm_envelope_factor(n.states, p->system, p->edge);
 }
 
-/* Newton's method for V = B V: the chain of the greedy policy carries the residual back. After the
- * first step values only rise, and it ends where the residual is rounding: of the values, or of the
- * soft maximum, whose terms are of the size of alpha where utilities and values are 0. */
+/* Newton's method for V = B V: the Markov chain of the soft policy propagates the residual. After
+ * the first step values increase monotonically; the iteration ends when the residual is at rounding
+ * level, relative to the values or to alpha, the scale of the terms of the soft maximum. */
 static bool policy_iteration(idm_soft_plan *p, const double *utility)
 {
   const size_t states = p->mdp->n.states;
@@ -143,7 +144,7 @@ static bool policy_iteration(idm_soft_plan *p, const double *utility)
 
 /* --- occupancy ------------------------------------------------------------------------------ */
 
-/* Add to `to` what flows there, discounted, from a state that is left by mass[action]. */
+/* Adds to `to` the discounted flow from a state that is left with mass[action]. */
 static void propagate(const idm_mdp *mdp, size_t state, const double *mass, double *to)
 {
   const idm_sizes n = mdp->n;
@@ -156,7 +157,7 @@ static void propagate(const idm_mdp *mdp, size_t state, const double *mass, doub
   }
 }
 
-/* The mass of the next layer from that of this one. */
+/* Mass of the next stage from that of the current one. */
 static void propagate_stage(const idm_soft_plan *p, size_t stage)
 {
   const idm_sizes n = p->mdp->n;
@@ -183,7 +184,7 @@ idm_status idm_soft_plan_solve(idm_soft_plan *p, const double *utility, double *
                 p->v + t * states);
   if (infinite_horizon) converged = policy_iteration(p, utility);
   if (!converged)
-    return idm_fail(opt_error, IDM_NUMERICAL, "values of the soft plan do not settle");
+    return idm_fail(opt_error, IDM_NUMERICAL, "values of the soft plan do not converge");
   *value = 0;
   for (size_t s = 0; s < states; s++) {
     p->mass[s] = share * p->mdp->start[s];
@@ -207,8 +208,8 @@ void idm_soft_plan_occupancy(const idm_soft_plan *p, double *occupancy)
 
 /* --- how it bends --------------------------------------------------------------------------- */
 
-/* advantage[action] of a direction at a state: d + discount P w less its mean under the policy,
- * which is returned; w is what follows (NULL: nothing does). */
+/* advantage[action] of a direction at a state: d + discount P w minus its mean under the policy,
+ * which is returned; w is the derivative of the successor's values (NULL: last step). */
 static double differentiate_value(const idm_soft_plan *p, const double *direction,
                                   const double *opt_next, size_t stage, size_t state)
 {
@@ -229,7 +230,7 @@ static double differentiate_value(const idm_soft_plan *p, const double *directio
   return mean;
 }
 
-/* Advantages of a direction, layer by layer. */
+/* Advantages of a direction, stage by stage. */
 static void differentiate_values(const idm_soft_plan *p, const double *direction)
 {
   const size_t states = p->mdp->n.states;
@@ -241,13 +242,13 @@ static void differentiate_values(const idm_soft_plan *p, const double *direction
     memcpy(after, now, states * sizeof *after);
   }
   if (p->mdp->horizon) return;
-  /* The only layer is its own successor. */
+  /* With an infinite horizon the only stage is its own successor. */
   idm_envelope_solve(states, p->system, p->edge, after);
   for (size_t s = 0; s < states; s++) differentiate_value(p, direction, after, 0, s);
 }
 
-/* Change of a layer's occupancy at a state, whose mass changes by `mass`, and whose policy by
- * pi A / alpha: by[action]. */
+/* Change by[action] of a stage's occupancy at a state, whose mass changes by `mass` and whose
+ * policy changes by pi A / alpha. */
 static void differentiate_occupancy(const idm_soft_plan *p, size_t stage, size_t state, double mass,
                                     double *by)
 {
@@ -268,7 +269,7 @@ void idm_soft_plan_hessian_product(idm_soft_plan *p, const double *direction, do
   differentiate_values(p, direction);
   memset(change, 0, n.states * n.actions * sizeof *change);
   memset(mass, 0, n.states * sizeof *mass);
-  if (infinite_horizon) { /* what the new policy sends elsewhere, and all that follows from it */
+  if (infinite_horizon) { /* flow redirected by the change of the policy, and its consequences */
     for (size_t s = 0; s < n.states; s++) {
       differentiate_occupancy(p, 0, s, 0, by);
       propagate(p->mdp, s, by, mass);
@@ -288,7 +289,7 @@ void idm_soft_plan_hessian_product(idm_soft_plan *p, const double *direction, do
 
 /* === soft agent ============================================================================= */
 
-/* What inverse planners of soft plans share. */
+/* Common parts of inverse planners with soft plans. */
 
 /* --- the agent ------------------------------------------------------------------------------ */
 
@@ -304,22 +305,22 @@ static idm_status check(const idm_problem *problem, const idm_theta *theta, cons
                     caller, planner->name, alpha);
   if (problem->agent.alpha_unit == IDM_ALPHA_RANGE)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' cannot count alpha in the range of a utility that it looks for; expected "
-                    "alpha_unit: absolute",
+                    "'%s' cannot use alpha in units of the range of a utility that it estimates; "
+                    "expected alpha_unit: absolute",
                     caller);
   if (idm_theta_scalar(theta, IDM_ETA) != 0 || theta->models > 1 ||
       problem->agent.discounting != IDM_EXPONENTIAL)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' inverts plans of one model, by a discount, at eta = 0; those of this "
-                    "agent are others",
+                    "'%s' inverts plans of one model, with a discount and at eta = 0; those of "
+                    "this agent differ",
                     caller);
   const double lapse = idm_theta_scalar(theta, IDM_LAPSE);
   const double perseverance = idm_theta_scalar(theta, IDM_PERSEVERANCE);
   if (lapse != 0 || perseverance != 0)
     return idm_fail(opt_error, IDM_INPUT,
-                    "'%s' takes the choices of the log for those of the plan, and this agent has "
-                    "lapse = %g and perseverance = %g; expected 0 for both, or --inverse map or "
-                    "distribution-matching",
+                    "'%s' assumes that the choices of the log are those of the plan, and this "
+                    "agent has lapse = %g and perseverance = %g; expected 0 for both, or --inverse "
+                    "map or distribution-matching",
                     caller, lapse, perseverance);
   return IDM_OK;
 }
@@ -378,15 +379,14 @@ idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, con
 
 /* --- what is open --------------------------------------------------------------------------- */
 
-/* States whose utilities are eliminated over a horizon, and numbers of rows that are. */
+/* Largest number of states that are eliminated over a horizon, and of elements of rows. */
 enum { max_states = 100, max_numbers = 2000000 };
 static const double tolerance = 1e-10;
 
-/* Over a horizon utilities d are told apart by nothing where d + discount P phi_{t+1} = phi_t with
- * phi_T = 0 for all steps: then d is a function f of the state, and so is P^k f whatever the
- * actions. Rows say so of f: P(.|s,u) P^k f - P(.|s,0) P^k f = 0, k up to the horizon or the number
- * of states, whichever is less; none where no later step counts. power[state][state] is P^k of the
- * first action. */
+/* With a horizon, a utility change d is unidentified if d + discount P phi_{t+1} = phi_t with phi_T
+ * = 0 for all steps: then d is a function f of the state, and so is P^k f for any actions. Rows on
+ * f: P(.|s,u) P^k f - P(.|s,0) P^k f = 0, for k below the remaining steps and the number of states;
+ * none if later steps have no weight. power[state][state] is P^k of the first action. */
 static size_t put_rows(const idm_mdp *mdp, size_t powers, double *power, double *next, double *rows)
 {
   const idm_sizes n = mdp->n;
@@ -410,8 +410,9 @@ static size_t put_rows(const idm_mdp *mdp, size_t powers, double *power, double 
   return count;
 }
 
-/* Rows on the free numbers themselves: entries of a state are alike, and functions of the state
- * satisfy rows[count][state]. first[state] is its entry of the first action; held entries are 0. */
+/* Rows on the free numbers: entries of a state are equal for all actions, and functions of the
+ * state satisfy rows[count][state]. The entry of the first action represents the state; fixed
+ * entries are 0. */
 static size_t map_rows(const idm_mdp *mdp, const idm_free_utility *free_utility, size_t count,
                        const double *rows, double *design)
 {
@@ -434,12 +435,13 @@ static idm_status nullspace_horizon(const idm_mdp *mdp, const idm_free_utility *
                                     idm_optimality *f, idm_error *opt_error)
 {
   const idm_sizes n = mdp->n;
-  const size_t steps_left = mdp->discount > 0 ? mdp->horizon - 1 : 0; /* steps that count */
+  const size_t steps_left =
+      mdp->discount > 0 ? mdp->horizon - 1 : 0; /* steps after the first that have weight */
   const size_t powers = steps_left < n.states ? steps_left : n.states;
   if (n.states > max_states) {
     idm_notes_add(&f->words,
-                  "unchecked: with %zu states over a horizon, what no behaviour can tell of the "
-                  "utility was not looked for",
+                  "unchecked: with %zu states over a horizon, the directions of the utility that "
+                  "no behaviour identifies were not determined",
                   n.states);
     return IDM_OK;
   }
@@ -471,9 +473,10 @@ static size_t count_unvisited(const idm_demonstrator *demonstrator)
   return unvisited;
 }
 
-/* What a unit of number k makes an action better than the policy, with so many steps left,
- * into column k of rows, one an action and visited state. v[state]: what it adds to values with a
- * step less left, then with so many; `later` is scratch. Returns how many rows there are. */
+/* Advantage over the policy, per unit of number k, of every action in visited states with a given
+ * number of steps left: column k of rows, one row per action and visited state. v[state] is the
+ * derivative of the values, with one step less on entry and with this number of steps on return;
+ * `next_value` is scratch. Returns the number of rows. */
 static size_t put_advantage_rows(const idm_mdp *mdp, const idm_demonstrator *demonstrator,
                                  const idm_free_utility *free_utility, size_t k, double *v,
                                  double *next_value, double *rows)
@@ -495,10 +498,10 @@ static size_t put_advantage_rows(const idm_mdp *mdp, const idm_demonstrator *dem
   return count;
 }
 
-/* Over a horizon where some states were never visited: what makes no action of a visited state
- * better, with any number of steps left. What a step more adds to values is a power of the policy's
- * transitions of what the first does, so that no more than one step a state and one tell anything.
- */
+/* With a horizon and unvisited states: directions that change no advantage in visited states with
+ * any number of steps left. An additional step multiplies the change of values by the policy's
+ * transition matrix, so by the Cayley-Hamilton theorem at most one step per state and one more give
+ * independent rows. */
 static idm_status nullspace_visited(const idm_mdp *mdp, const idm_demonstrator *demonstrator,
                                     const idm_free_utility *free_utility, idm_optimality *f,
                                     idm_error *opt_error)
@@ -507,10 +510,10 @@ static idm_status nullspace_visited(const idm_mdp *mdp, const idm_demonstrator *
   const size_t steps = mdp->horizon < n.states + 1 ? mdp->horizon : n.states + 1;
   const size_t most = steps * n.states * n.actions;
   if (idm_times(most, free_utility->count) > max_numbers) {
-    idm_notes_add(&f->words,
-                  "unchecked: with %zu states over a horizon, what the data leave open was not "
-                  "looked for",
-                  n.states);
+    idm_notes_add(
+        &f->words,
+        "unchecked: with %zu states over a horizon, what the data leave open was not determined",
+        n.states);
     return IDM_OK;
   }
   double *rows = idm_new(idm_times(most, free_utility->count), sizeof *rows);

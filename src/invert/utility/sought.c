@@ -1,4 +1,4 @@
-/* The utility that is inferred, and what the log leaves open of it.
+/* The free utility, and its directions that the log leaves unidentified.
  *
  * Contents: sought · open */
 #include <math.h>
@@ -11,9 +11,10 @@
 
 /* === sought ================================================================================= */
 
-/* The utility that is looked for. */
+/* The free utility. */
 
-/* Of features with weights that are held: columns of the free ones, and the sum of the others. */
+/* For features with fixed weights: the columns of the free weights, and the sum over the fixed ones
+ * as an offset. */
 static idm_status separate_fixed(const idm_block *block, idm_free_utility *free_utility,
                                  idm_error *opt_error)
 {
@@ -50,7 +51,8 @@ idm_status idm_free_utility_create(const idm_problem *problem, idm_free_utility 
     free(held);
     return idm_fail_memory(opt_error);
   }
-  const bool given = block->role != IDM_DESCRIPTIVE; /* another number is free in its place */
+  const bool given =
+      block->role != IDM_DESCRIPTIVE; /* another block is free instead of the utility */
   *free_utility = (idm_free_utility){
       .entries = block->size,
       .count = given               ? 0
@@ -84,7 +86,7 @@ void idm_free_utility_destroy(idm_free_utility *free_utility)
   free(free_utility);
 }
 
-/* to[action][belief] = the mean of from[action][state], `stride` apart. */
+/* to[action][belief] = expectation of from[action][state]; `to` has the stride `stride`. */
 static void mix(size_t actions, size_t states, size_t beliefs, const double *belief,
                 const double *from, size_t stride, double *to)
 {
@@ -148,7 +150,7 @@ void idm_free_utility_rescale(idm_free_utility *free_utility, bool include_free,
   for (size_t e = 0; e < free_utility->entries; e++)
     largest = fmax(largest, fabs(include_free ? free_utility->held[e]
                                               : idm_free_utility_constant(free_utility, e)));
-  /* A unit that has an inverse. */
+  /* The exponent is limited so that the unit has a finite inverse. */
   const int power = largest > 0 ? ilogb(largest) : 0;
   const double unit = ldexp(1, power < -1000 ? -1000 : power > 1000 ? 1000 : power);
   for (size_t e = 0; e < free_utility->entries; e++) {
@@ -163,7 +165,7 @@ static double key_of(const char *name)
   return (double)(idm_checksum(IDM_CHECKSUM_START, name, strlen(name)) >> 11) * 0x1p-53;
 }
 
-/* Sums of such keys into their range. */
+/* Maps sums of keys to [1/2, 3/2). */
 static void wrap_keys(size_t count, double *key)
 {
   for (size_t k = 0; k < count; k++) key[k] = 0.5 + key[k] - floor(key[k]);
@@ -183,7 +185,7 @@ idm_status idm_free_utility_keys(const idm_problem *problem, const idm_free_util
   if (!name) return idm_fail_memory(opt_error);
   for (size_t e = 0; e < free_utility->entries; e++) {
     if (free_utility->number[e] < 0) continue;
-    /* Entries by their names; those of one number add up, in whatever order. */
+    /* Keys of entries by name; those of tied entries are added, independent of their order. */
     idm_block_entry_name(block->info, problem->setting, problem->theta->models, e, name,
                          IDM_ENTRY_SIZE);
     key[free_utility->number[e]] += key_of(name);
@@ -232,7 +234,7 @@ double idm_free_utility_value(const idm_free_utility *free_utility, size_t entry
   return sum;
 }
 
-/* Of features: the sum over them. */
+/* Linear combination of the features. */
 static void feature_sum(const idm_free_utility *free_utility, const double *weight, double *utility)
 {
   for (size_t i = 0; i < free_utility->entries; i++) {
@@ -287,16 +289,18 @@ void idm_free_utility_backward(const idm_free_utility *free_utility, const doubl
 
 /* === open =================================================================================== */
 
-/* What no behaviour can tell of a utility. */
+/* Unidentified directions of a utility. */
 
-/* Below this, relative to the largest number, an elimination has found a 0. */
+/* Relative tolerance for zeros in the elimination. */
 static const double tolerance = 1e-10;
-/* States whose potentials are eliminated in a second or two; and numbers of a basis to be shown. */
+/* Largest number of states whose potentials are eliminated, within a second or two; and of elements
+ * of a basis. */
 enum { max_states = 700, max_basis = 4000000 };
 
 /* --- elimination ---------------------------------------------------------------------------- */
 
-/* The null space of a[rows][columns], for the caller to free. */
+/* Basis of the null space of a[rows][columns], which the caller frees; NULL if memory is exhausted.
+ */
 static double *null_space(size_t rows, size_t columns, double *a, size_t *ret_count)
 {
   size_t *pivot = idm_new(rows < columns ? rows : columns, sizeof *pivot);
@@ -311,8 +315,8 @@ static double *null_space(size_t rows, size_t columns, double *a, size_t *ret_co
   return basis;
 }
 
-/* Keep directions [count][free], which become the finding's, in the form that names fewest numbers
- * each. */
+/* Stores directions [count][free] in the finding, which takes ownership, in reduced row echelon
+ * form. */
 static idm_status store_directions(double *direction, size_t count, idm_optimality *finding,
                                    idm_error *opt_error)
 {
@@ -327,7 +331,7 @@ static idm_status store_directions(double *direction, size_t count, idm_optimali
   finding->open = idm_row_reduce(count, finding->free, direction, tolerance, pivot);
   finding->evaluated = true;
   for (size_t i = 0; i < finding->open * finding->free; i++)
-    if (fabs(direction[i]) < tolerance) direction[i] = 0; /* of pivots that are 1 */
+    if (fabs(direction[i]) < tolerance) direction[i] = 0; /* relative to pivots of 1 */
   free(pivot);
   return IDM_OK;
 }
@@ -338,8 +342,7 @@ idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *find
   size_t open = 0;
   if (idm_times(count + finding->free, finding->free) > max_basis) {
     idm_notes_add(&finding->words,
-                  "unchecked: with %zu free numbers, what the data leave open was "
-                  "not looked for",
+                  "unchecked: with %zu free numbers, what the data leave open was not determined",
                   finding->free);
     return IDM_OK;
   }
@@ -349,35 +352,36 @@ idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *find
 
 /* --- shaping -------------------------------------------------------------------------------- */
 
-/* What is looked for: potentials, and changes of numbers that no entry tells that was seen. A
- * utility that changes by discount P phi - phi changes values by -phi, and no choice in the state.
- * Of a state that was never visited the log shows no choice: there it is enough that what is done
- * in it is worth as much less. */
+/* Unknowns: potentials, and changes of free numbers that no observed entry identifies. A utility
+ * change discount P phi - phi changes values by -phi and no choice in the state. In an unvisited
+ * state the log shows no choice: there the change only has to have this policy mean under the
+ * demonstrator's policy. */
 typedef struct shaping_system {
   size_t mdps;
   const idm_mdp *const *mdp;
-  const idm_demonstrator *const *demonstrator; /* [world]; NULL: everything was */
+  const idm_demonstrator *const *demonstrator; /* [mdp]; NULL: every state counts as visited */
   const idm_free_utility *free_utility;
   size_t states;
-  int64_t *first; /* [number]: world times entries plus entry, an entry that tells how it changes;
-                     or below 0, of those that none does, counted from -1 down */
-  size_t own;     /* how many there are of those */
-  size_t width;   /* potentials of all worlds, and own */
+  int64_t *first; /* [number]: mdp * entries + entry, an informative entry of the number; or, if
+                     there is none, -1 minus the index of an unknown of its own */
+  size_t own;     /* number of such unknowns */
+  size_t width;   /* potentials of all MDPs, and own */
 } shaping_system;
 
-/* Whether choices in a state were seen. */
+/* true if the log contains choices in a state. */
 static bool is_visited(const shaping_system *p, size_t mdp, size_t state)
 {
   return !p->demonstrator || p->demonstrator[mdp]->visits[state] > 0;
 }
 
-/* Whether an entry bears on a choice that was seen. */
+/* true if an entry affects an observed choice. */
 static bool is_informative(const shaping_system *p, size_t mdp, size_t entry)
 {
   return p->mdp[mdp]->prior[entry / p->states] > 0 && is_visited(p, mdp, entry % p->states);
 }
 
-/* Of features no entry alone tells how a weight changes: all weights are unknowns of their own. */
+/* Numbers the unknowns. For features no single entry identifies a weight: all weights are unknowns
+ * of their own. */
 static void number_unknowns(shaping_system *p)
 {
   const size_t entries = p->free_utility->entries;
@@ -394,7 +398,7 @@ static void number_unknowns(shaping_system *p)
   p->width = p->mdps * p->states + p->own;
 }
 
-/* row += weight times how entry (action, state) changes with the potential of a world. */
+/* row += weight times the change of entry (action, state) by the potential of an MDP. */
 static void add_change(const shaping_system *p, size_t mdp, size_t entry, double weight,
                        double *row)
 {
@@ -406,7 +410,7 @@ static void add_change(const shaping_system *p, size_t mdp, size_t entry, double
   potential[entry % p->states] -= weight;
 }
 
-/* row -= weight times how an entry changes with the numbers; one that is held does not. */
+/* row -= weight times the change of an entry by the free numbers, which is 0 for a fixed entry. */
 static void subtract_number(const shaping_system *p, size_t entry, double weight, double *row)
 {
   const int32_t number = p->free_utility->number[entry];
@@ -422,7 +426,7 @@ static void subtract_number(const shaping_system *p, size_t entry, double weight
                -weight, row);
 }
 
-/* In a state that was never visited, by what is done there. */
+/* Condition of an unvisited state: the mean under the demonstrator's policy. */
 static void put_unvisited(const shaping_system *p, size_t mdp, size_t state, double *row)
 {
   const size_t actions = p->mdp[mdp]->n.actions;
@@ -434,8 +438,9 @@ static void put_unvisited(const shaping_system *p, size_t mdp, size_t state, dou
   }
 }
 
-/* What must be 0: entries that tell change with the potential by as much as their number, which the
- * first of them says. Returns how many rows there are, at most worlds times entries and states. */
+/* Homogeneous conditions: the change of an informative entry by the potential equals that of its
+ * number, which the number's first informative entry defines. Returns the number of rows, at most
+ * MDPs times (entries + states). */
 static size_t put_conditions(const shaping_system *p, double *rows)
 {
   const size_t entries = p->free_utility->entries;
@@ -453,7 +458,7 @@ static size_t put_conditions(const shaping_system *p, double *rows)
   return count;
 }
 
-/* Solutions as directions of the free numbers. */
+/* Converts solutions to directions of the free numbers. */
 static double *directions(const shaping_system *p, const double *solution, size_t count)
 {
   const size_t numbers = p->free_utility->count;
@@ -481,8 +486,8 @@ void idm_nullspace_note_unvisited(size_t unvisited, size_t states, idm_optimalit
 {
   if (unvisited)
     idm_notes_add(&finding->words,
-                  "%zu of the %zu states were never visited: of what is wanted there the data tell "
-                  "no more than what it adds to the states before",
+                  "%zu of the %zu states were never visited: the data identify the utility there "
+                  "only through the values of the states before",
                   unvisited, states);
 }
 
@@ -497,8 +502,8 @@ static size_t count_unvisited(const shaping_system *p)
   return unvisited;
 }
 
-/* Solve it where it is small enough; `more` puts further conditions, at most `further` of them,
- * where it is not NULL. */
+/* Solves the system if it is small enough; add_rows adds at most extra_rows further conditions,
+ * unless it is NULL. */
 static idm_status solve(shaping_system *p, size_t extra_rows,
                         size_t (*add_rows)(const shaping_system *, void *, double *), void *context,
                         idm_optimality *finding, idm_error *opt_error)
@@ -508,8 +513,8 @@ static idm_status solve(shaping_system *p, size_t extra_rows,
   number_unknowns(p);
   if (p->mdps * p->states > max_states || idm_times(p->width, p->free_utility->count) > max_basis) {
     idm_notes_add(&finding->words,
-                  "unchecked: with %zu states and %zu free numbers, what no behaviour can tell of "
-                  "the utility was not looked for",
+                  "unchecked: with %zu states and %zu free numbers, the directions of the utility "
+                  "that no behaviour identifies were not determined",
                   p->states, p->free_utility->count);
     free(p->first);
     return IDM_OK;
@@ -555,7 +560,7 @@ idm_status idm_nullspace_shaping(const idm_mdp *mdp, const idm_demonstrator *opt
                               finding, opt_error);
 }
 
-/* row += sign times what follows an entry in one of several worlds is worth by a potential. */
+/* row += sign times the discounted potential of the successors of an entry. */
 static void add_next(const idm_mdp *mdp, size_t entry, double sign, double *row)
 {
   const idm_sparse_rows *moves = mdp->moves;
@@ -563,13 +568,14 @@ static void add_next(const idm_mdp *mdp, size_t entry, double sign, double *row)
     row[moves->next[i]] += sign * mdp->discount * moves->probability[i];
 }
 
-/* Worlds that are held possible beside the first. */
+/* Models other than the first. */
 typedef struct alternative_mdps {
   size_t count;
   idm_mdp *const *mdp;
 } alternative_mdps;
 
-/* What leads elsewhere in another world is to change alike, wherever somebody may do it. */
+/* The expected potential of successors must be equal under all models, for every available action.
+ */
 static size_t put_model_differences(const shaping_system *p, void *context, double *rows)
 {
   const alternative_mdps *o = context;
@@ -601,9 +607,9 @@ idm_status idm_nullspace_robust(size_t mdps, idm_mdp *const *mdp,
 
 /* --- canonical form ------------------------------------------------------------------------- */
 
-/* What every entry may lose first without a change of the canonical form: the middle of the
- * utility, where something follows every action and counts for less. A value is as large as
- * everything that it sums up, so that beside a large shift small differences would be rounding. */
+/* A constant that is subtracted from every entry before the canonical form is computed, without
+ * changing it: the midpoint of the utility, if no action is terminal and the discount is below 1. A
+ * large constant would increase values and their rounding errors relative to small differences. */
 static double shift_of(const idm_mdp *mdp, const double *utility)
 {
   const size_t entries = mdp->n.states * mdp->n.actions;
@@ -617,7 +623,7 @@ static double shift_of(const idm_mdp *mdp, const double *utility)
   return mdp->discount < 1 ? 0.5 * least + 0.5 * most : 0;
 }
 
-/* Add discount P V - V, V the value of the action prior under what the entries are. */
+/* Adds discount P V - V, where V is the value of the action prior under the current entries. */
 static idm_status remove_shaping(const idm_mdp *mdp, const double *policy, double *v,
                                  double *canonical, idm_error *opt_error)
 {
@@ -628,13 +634,13 @@ static idm_status remove_shaping(const idm_mdp *mdp, const double *policy, doubl
   return status;
 }
 
-/* canonical[action][state] = u + discount P V - V, V the value of the action prior under it, less
- * its mean: blind to shaping and to constants. */
+/* canonical[action][state] = u + discount P V - V, where V is the value of the action prior under
+ * u, minus its mean: invariant to shaping and to constants. */
 static idm_status canonical_utility(const idm_mdp *mdp, const double *utility, double *canonical,
                                     idm_error *opt_error)
 {
-  /* The form of the form is itself. What values lose to rounding, beside a potential that is large
-   * and where they settle slowly, is a potential for the most part: it goes with the next pass. */
+  /* The canonical form is idempotent. Rounding errors of values that are large or converge slowly
+   * are mostly a potential, which the next iteration removes. */
   enum { iterations = 3 };
   const idm_sizes n = mdp->n;
   const double shift = shift_of(mdp, utility);
@@ -656,8 +662,7 @@ static idm_status canonical_utility(const idm_mdp *mdp, const double *utility, d
   return status;
 }
 
-/* Make a canonical utility a unit vector; the zero vector stays, and so does what rounding leaves
- * of one. */
+/* Scales a canonical utility to unit norm; one that is 0 up to rounding becomes 0. */
 static void normalise(const idm_mdp *mdp, double *c, double size)
 {
   const idm_sizes n = mdp->n;
@@ -668,7 +673,7 @@ static void normalise(const idm_mdp *mdp, double *c, double size)
   for (size_t e = 0; e < n.states * n.actions; e++) c[e] = norm > 1e-13 * size ? c[e] / norm : 0;
 }
 
-/* What values that the canonical form is made of may be as large as. */
+/* Upper bound on the values that enter the canonical form. */
 static double size_of(const idm_mdp *mdp, const double *utility)
 {
   const double shift = shift_of(mdp, utility);

@@ -1,4 +1,4 @@
-/* The utility that is inferred, and what the log leaves open of it.
+/* The free utility, and its directions that the log leaves unidentified.
  *
  * Contents: sought · open */
 #ifndef IDM_INVERT_UTILITY_SOUGHT_H
@@ -10,97 +10,101 @@
 
 /* === sought ================================================================================= */
 
-/* The utility that is looked for: its entries by action and state, free, tied to others, held, or
- * linear in features, whose weights are the free numbers. */
+/* The utility that is estimated: its entries by action and state are free, tied to others, fixed,
+ * or linear in features, whose weights are the free numbers. */
 
 typedef struct idm_free_utility {
   size_t entries;  /* actions * states, as in theta */
   size_t count;    /* free numbers, in the order of the answer's coordinates */
-  int32_t *number; /* [entry]: the free number that it is, or -1: held; all -1 with features */
-  double *held;    /* [entry]: the file's values, in units */
-  double unit;     /* of everything that is counted as utilities are: 1 until it is chosen */
+  int32_t *number; /* [entry]: index of its free number, or -1: fixed; all -1 with features */
+  double *held;    /* [entry]: values of the file, in units */
+  double unit;     /* unit of all quantities measured as utilities: 1 until it is set */
   const idm_features *features; /* borrowed from the problem; NULL: none (see idm_inverse_check) */
-  idm_features *owned_features; /* owned: of entries that are mixtures of others, or of the free
-                          weights where some are held; then `features` is this */
-  double *base;                 /* [entry]: what is added to the features; NULL: nothing */
+  idm_features
+      *owned_features; /* owned features, for entries that are mixtures of others, or for the free
+                          weights if some are fixed; `features` then points here */
+  double *base;        /* [entry]: offset added to the features; NULL: none */
 } idm_free_utility;
 
-/* Of a problem whose utility is free, and nothing else (see idm_inverse.finds). */
+/* For a problem whose utility is the only free block (see idm_inverse.target_block). */
 idm_status idm_free_utility_create(const idm_problem *problem, idm_free_utility **ret_free_utility,
                                    idm_error *opt_error);
 void idm_free_utility_destroy(idm_free_utility *free_utility);
-/* The same numbers where entries are by action and belief, each the mean over states of a belief
- * [beliefs][states]. In the units of the other. */
+/* The same free numbers with entries by action and belief, each the expectation over the states of
+ * belief[beliefs][states], in the same unit. */
 idm_status idm_belief_utility_create(const idm_free_utility *free_utility, size_t actions,
                                      size_t states, size_t beliefs, const double *belief,
                                      idm_free_utility **ret_free_utility, idm_error *opt_error);
-/* Choose the unit by the largest of what entries hold, free ones too where their values count, and
- * of `size`, a bound or a difference that is asked for (infinite: none). What is then solved has
- * numbers about 1, whatever the problem counts in, and tolerances mean the same everywhere; a power
- * of 2, so that nothing is rounded. */
+/* Sets the unit to a power of 2 (so that nothing is rounded) by the largest fixed entry, also of
+ * free entries if include_free, and by `size`, a bound or difference from the settings (infinite:
+ * none). The scaled problem has numbers of order 1, so that tolerances do not depend on the
+ * problem's units. */
 void idm_free_utility_rescale(idm_free_utility *free_utility, bool include_free, double size);
-/* key[count]: a number between 1/2 and 3/2 for each, by its name: two problems that differ in order
- * alone have the same ones. */
+/* key[count]: a number between 1/2 and 3/2 per free number, derived from its name, so that it does
+ * not depend on the order. */
 idm_status idm_free_utility_keys(const idm_problem *problem, const idm_free_utility *free_utility,
                                  double *key, idm_error *opt_error);
-/* weight[count]: how many entries each number is; 1 of the weight of a feature. */
+/* weight[count]: number of entries of each free number; 1 for the weight of a feature. */
 void idm_free_utility_weights(const idm_free_utility *free_utility, double *weight);
-/* d entry / d number, and the part of an entry that no number moves. */
+/* d entry / d number, and the constant part of an entry. */
 double idm_free_utility_coefficient(const idm_free_utility *free_utility, size_t entry,
                                     size_t number);
 double idm_free_utility_constant(const idm_free_utility *free_utility, size_t entry);
 /* row[count] += factor d entry / d number; returns factor times the constant of the entry. */
 double idm_free_utility_add(const idm_free_utility *free_utility, size_t entry, double factor,
                             double *row);
-/* One entry at the free numbers x[count]. */
+/* Value of one entry at the free numbers x[count]. */
 double idm_free_utility_value(const idm_free_utility *free_utility, size_t entry, const double *x);
 /* utility[entry] at the free numbers x[count], all in units. */
 void idm_free_utility_fill(const idm_free_utility *free_utility, const double *x, double *utility);
-/* The free numbers x[count] into a theta, in the file's units: weights of features too. */
+/* Writes the free numbers x[count] to a theta, in the file's units, including weights of features.
+ */
 void idm_free_utility_write(const idm_free_utility *free_utility, const double *x,
                             idm_theta *theta);
-/* utility[entry] of a change of the free numbers: what is held does not change. */
+/* utility[entry] of a change of the free numbers, without constant parts. */
 void idm_free_utility_apply(const idm_free_utility *free_utility, const double *change,
                             double *utility);
-/* gradient[count] = what a derivative by entries is by free numbers. */
+/* gradient[count]: derivatives with respect to free numbers, from derivatives with respect to
+ * entries. */
 void idm_free_utility_backward(const idm_free_utility *free_utility, const double *derivative,
                                double *gradient);
 
 /* === open =================================================================================== */
 
-/* What a log leaves open of a utility: shaping by a potential, and with it a shift, which no
- * behaviour can tell, and what is wanted where nobody was seen. */
+/* Unidentified directions of a utility: potential shaping, which includes a shift and does not
+ * affect any behaviour, and utilities in unvisited states. */
 
-/* Directions of the free numbers along which a utility changes nothing that the log shows, into the
- * finding: by discount P phi - phi for some potential phi in states that were visited; and in those
- * that were not, by whatever leaves what is done there, by the demonstrator's policy, worth as much
- * less as phi says. Held and tied entries leave fewer. opt_demonstrator: NULL where every state
- * counts as visited. Of more states than can be eliminated nothing is said (`looked` stays false,
- * and words say so). */
+/* Adds to the finding the directions of the free numbers that do not change the likelihood of the
+ * log: in visited states discount P phi - phi for some potential phi; in unvisited states any
+ * change whose policy mean, under the demonstrator's policy, equals that expression. Fixed and tied
+ * entries leave fewer directions. opt_demonstrator NULL: every state counts as visited. With more
+ * states than can be eliminated nothing is computed (`evaluated` stays false, and a note is added
+ * to the words). */
 idm_status idm_nullspace_shaping(const idm_mdp *mdp, const idm_demonstrator *opt_demonstrator,
                                  const idm_free_utility *free_utility, idm_optimality *finding,
                                  idm_error *opt_error);
-/* The same of what was done in several worlds: the utility, which they share, changes by a
- * potential of each. More worlds leave fewer. */
+/* The same for decisions in several environments: the common utility changes by a potential of
+ * each. More environments leave fewer directions. */
 idm_status idm_nullspace_shared(size_t mdps, const idm_mdp *const *mdp,
                                 const idm_demonstrator *const *opt_demonstrator,
                                 const idm_free_utility *free_utility, idm_optimality *finding,
                                 idm_error *opt_error);
-/* And of whoever holds several worlds possible and plans for all of them at once: by one potential
- * that changes the utility alike in each. */
+/* The same for an agent that plans for several models jointly: one potential that changes the
+ * utility equally under each. */
 idm_status idm_nullspace_robust(size_t mdps, idm_mdp *const *mdp,
                                 const idm_demonstrator *opt_demonstrator,
                                 const idm_free_utility *free_utility, idm_optimality *finding,
                                 idm_error *opt_error);
-/* Directions d with rows . d = 0, for a design of rows[count][free], which is destroyed. */
+/* Directions d with rows . d = 0, for a design matrix rows[count][free], which is overwritten. */
 idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *finding,
                                 idm_error *opt_error);
 
-/* Words on states that were never visited, where there are any. */
+/* Adds a remark on unvisited states, if any. */
 void idm_nullspace_note_unvisited(size_t unvisited, size_t states, idm_optimality *finding);
 
-/* Half the distance of the unit vectors of two canonical utilities, states alike, actions by the
- * prior: sqrt((1 - correlation) / 2). 0 where both are constant, 1/2 where one is. */
+/* Half the distance between the normalised canonical utilities, with states weighted equally and
+ * actions by the prior: sqrt((1 - correlation) / 2) (EPIC). 0 if both are constant, 1/2 if one is.
+ */
 idm_status idm_canonical_distance(const idm_mdp *mdp, const double *a, const double *b,
                                   double *distance, idm_error *opt_error);
 

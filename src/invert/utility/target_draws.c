@@ -1,4 +1,4 @@
-/* Markov chains over free numbers, and peaks of their density.
+/* Markov chains over free numbers, and local modes of their density.
  *
  * Contents: peaks · target draws */
 #include <math.h>
@@ -18,9 +18,10 @@
 
 /* === peaks ================================================================================== */
 
-/* Peaks of a density. */
+/* Local modes of a density. */
 
-/* Shares of proposals: of the broad distribution, and at least of every peak among peaks. */
+/* Weights of the mixture proposal: of the broad component, and the least share of each mode among
+ * the modes. */
 static const double prior_weight = 0.2, min_mode_weight = 0.05;
 
 /* --- making --------------------------------------------------------------------------------- */
@@ -62,7 +63,7 @@ idm_status idm_local_modes_create(size_t dimension, size_t most, idm_local_modes
 
 /* --- climbing ------------------------------------------------------------------------------- */
 
-/* Whether the straight way from x, of this height, to a peak leads through a valley. */
+/* Sets *valley to true if the density on the segment from x to a mode falls below both ends. */
 static idm_status check_valley(const idm_local_modes *p, const idm_target *target,
                                const idm_local_mode *local_mode, const double *x,
                                double log_density, bool *valley, idm_error *opt_error)
@@ -81,8 +82,8 @@ static idm_status check_valley(const idm_local_modes *p, const idm_target *targe
   return status;
 }
 
-/* The peak's width, and with it what it holds: the height and half the log determinant of the
- * covariance. */
+/* Laplace approximation of a mode: the covariance, and the log mass as the log density plus half
+ * the log determinant of the covariance, without constants. */
 static idm_status approximate_mode(const idm_local_modes *p, const idm_target *target,
                                    idm_local_mode *local_mode, idm_error *opt_error)
 {
@@ -125,7 +126,7 @@ static double max_log_mass(const idm_local_modes *p)
 
 void idm_local_modes_prune(idm_local_modes *p)
 {
-  static const double max_log_ratio = 12; /* exp(-12), by widths that are a guess */
+  static const double max_log_ratio = 12; /* generous, because the widths are approximate */
   const double most = max_log_mass(p);
   size_t kept = 0;
   for (size_t i = 0; i < p->count; i++) {
@@ -157,23 +158,24 @@ idm_status idm_local_modes_mixture(const idm_local_modes *p, idm_defensive_compo
 
 /* === target draws =========================================================================== */
 
-/* Drawing from a density over free numbers.
+/* Sampling of a density over free numbers.
  *
  * Contents: starts · chains · the answer */
 
-/* Streams of starting points, beyond those of chains. */
+/* Random streams of starting points, distinct from those of chains. */
 static const uint64_t start_stream = (uint64_t)1 << 32;
 
 /* --- starts --------------------------------------------------------------------------------- */
 
-/* A place twice as far from the peak as a draw is, or nearer where the density is not what its
- * curvature there implies: y comes in with normal numbers. */
+/* Overdispersed start: y, standard normal on entry, becomes a point at twice the distance of a draw
+ * from the mode, moved towards the mode while the density is far below what the curvature predicts.
+ */
 static idm_status find_start(const idm_sampling_target *t, const idm_local_mode *k,
                              const idm_target *target, double *y, idm_error *opt_error)
 {
   enum { max_halvings = 60 };
   const size_t n = t->parameters->dimension;
-  /* Twice as far a normal density is lower by 2 n in the mean. */
+  /* At twice the distance a normal log density is lower by 2 n on average. */
   const double max_drop = 4 * (double)n + 20;
   double *factor = idm_duplicate(k->covariance, idm_times(n, n), sizeof *factor);
   if (!factor) return idm_fail_memory(opt_error);
@@ -190,7 +192,7 @@ static idm_status find_start(const idm_sampling_target *t, const idm_local_mode 
   return status;
 }
 
-/* Every chain at a place of its own, chains by turns at all peaks. */
+/* Starts every chain at its own point, chains at the modes in turn. */
 static idm_status start_chains(const idm_sampling_target *t, bool plain,
                                const idm_local_modes *modes, idm_chains *chains,
                                idm_error *opt_error)
@@ -231,7 +233,7 @@ static double prior_log_density(const void *context, const double *y)
   return idm_parameters_log_prior(t->parameters, y, NULL) - idm_parameters_log_mass(t->parameters);
 }
 
-/* Chains, with leaps between peaks where there are several. */
+/* Runs the chains, with independence proposals between modes if there are several. */
 static idm_status run_chains(const idm_sampling_target *t, const idm_local_modes *modes,
                              idm_mixture **ret_mixture, idm_chains **ret_chains,
                              idm_error *opt_error)
@@ -253,7 +255,7 @@ static idm_status run_chains(const idm_sampling_target *t, const idm_local_modes
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* R-hat of the worst of the numbers. */
+/* Sets the certificate to the largest R-hat of the numbers. */
 static idm_status certify(const idm_posterior *p, idm_optimality *finding, idm_error *opt_error)
 {
   const size_t all = p->chains * p->draws;

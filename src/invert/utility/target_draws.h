@@ -1,4 +1,4 @@
-/* Markov chains over free numbers, and peaks of their density.
+/* Markov chains over free numbers, and local modes of their density.
  *
  * Contents: peaks · target draws */
 #ifndef IDM_INVERT_UTILITY_TARGET_DRAWS_H
@@ -13,13 +13,14 @@
 
 /* === peaks ================================================================================== */
 
-/* Peaks of a density that need not have one alone: where chains start, and leap between. */
+/* Local modes of a possibly multimodal density: starting points of chains, and centres of an
+ * independence proposal. */
 
 typedef struct idm_local_mode {
   double *mode;       /* [dimension] */
-  double *covariance; /* [dimension][dimension]; nothing where it is not definite */
+  double *covariance; /* [dimension][dimension]; undefined if not definite */
   double log_density; /* log density of the mode */
-  double log_mass;    /* log of what it holds, by height and width */
+  double log_mass;    /* log of its mass, by the Laplace approximation */
   bool definite;
 } idm_local_mode;
 
@@ -31,41 +32,41 @@ typedef struct idm_local_modes {
   double *scratch;            /* [dimension][dimension + 1] */
 } idm_local_modes;
 
-/* Room for `most` peaks. */
+/* Allocates room for `most` modes. */
 idm_status idm_local_modes_create(size_t dimension, size_t most, idm_local_modes **ret_modes,
                                   idm_error *opt_error);
 void idm_local_modes_destroy(idm_local_modes *modes);
-/* Climb from x, which becomes the mode, and keep the peak, where there is room, if a valley lies
- * between it and each that is kept already. */
+/* Maximises from x, which receives the mode. Stores the mode, if there is room and the density has
+ * a valley between it and every stored mode. */
 idm_status idm_local_modes_ascend(idm_local_modes *modes, const idm_target *target, double *x,
                                   idm_error *opt_error);
-/* Leave out peaks that hold next to nothing beside the fullest. */
+/* Removes modes of negligible mass relative to the largest. */
 void idm_local_modes_prune(idm_local_modes *modes);
-/* Proposals around all of them, each by what it holds, and some from a broad distribution. */
+/* Mixture proposal over all modes, weighted by their masses, with a broad defensive component. */
 idm_status idm_local_modes_mixture(const idm_local_modes *modes, idm_defensive_component broad,
                                    idm_mixture **ret_mixture, idm_error *opt_error);
 
 /* === target draws =========================================================================== */
 
-/* Markov chains of a density over free numbers that is not the likelihood of decisions: where they
- * start, how they run, and what they amount to. */
+/* Markov chains for a density over free numbers that is not the likelihood of decisions: starts,
+ * sampling and the resulting posterior. */
 
-/* What is drawn from, all of it borrowed. */
+/* The target density and settings; all fields are borrowed. */
 typedef struct idm_sampling_target {
   const idm_inverse *inverse;
   const idm_problem *problem;
   const idm_fit_settings *settings;
   const idm_parameters *parameters;
   idm_target *target; /* [chain] */
-  uint64_t key;       /* of the random streams */
+  uint64_t key;       /* key of the random streams */
   idm_cancel *cancel;
   const idm_fit_monitor *watch;
   idm_notes *opt_notes;
 } idm_sampling_target;
 
-/* Draws of every chain, which start by turns at all peaks; around the problem's own numbers where
- * there is none. Takes the finding, which is destroyed on failure: its certificate becomes R-hat of
- * the worst number. */
+/* Draws of all chains, which start at the modes in turn, or around the problem's own values if
+ * there is no mode. Takes ownership of the finding, which is destroyed on failure; its certificate
+ * becomes the largest R-hat. */
 idm_status idm_target_draws(const idm_sampling_target *t, const idm_local_modes *modes,
                             idm_optimality *finding, idm_posterior **ret_posterior,
                             idm_error *opt_error);

@@ -1,12 +1,13 @@
-/* The program of one mixture, and the true margin.
+/* Maximum margin for a demonstrator that maximises CVaR over its models: the linear program for a
+ * fixed mixture, and the true margin.
  *
- * V of the demonstrator is the least over all that the models' mixtures may do, so it is concave in
- * the utility, and so is Q of every action: the margin V(s) - Q(s,u) is a difference of two concave
- * functions. V stands in a linear program exactly, by the dual of the worst share,
+ * V of the demonstrator is a minimum over mixtures of the models, hence concave in the utility, and
+ * so is Q of every action: the margin V(s) - Q(s,u) is a difference of concave functions. V enters
+ * a linear program exactly, by the dual of CVaR,
  *   min {sigma . k : 0 <= sigma <= w / level, sum sigma = 1}
  *     = max {t - sum_m w_m y_m / level : t - y_m <= k_m, y >= 0},
- * and Q(s,u) is at most Q under any one mixture: a program with that mixture fixed has true
- * margins of at least what it says. */
+ * and Q(s,u) is at most Q under any one mixture: with that mixture fixed, the true margins are at
+ * least those of the program. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -15,20 +16,20 @@
 #include "infer/program.h"
 #include "invert/utility/bellman.h"
 
-/* A program whose certificate is further from closed than this has found nothing. */
+/* A solution with a larger residual is rejected. */
 static const double certificate_tolerance = 1e-6;
 
 static const char infeasible_message[] =
-    "no utility within the box was found that makes every action of the demonstrator the best of "
-    "its state under its models, with the entries that are held and the --epsilon asked for; free "
-    "more of them, or widen --bound";
+    "no utility within the box was found that makes every action of the demonstrator optimal in "
+    "its state under its models, with the entries that are held and the given --epsilon; free more "
+    "of them, or widen --bound";
 static const char unbounded_message[] =
-    "without an end to the box the margin grows for ever; expected a finite --bound";
+    "without a box the margin is unbounded; expected a finite --bound";
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-/* Columns: numbers, V, margins a state, what numbers are above and below 0, W of the mixture, then
- * t and y of the worst share, an entry after the other. */
+/* Columns: numbers; V; one margin per state; positive and negative parts of the numbers; W, the
+ * values under the mixture; then t and y of the CVaR dual, entry by entry. */
 static size_t value_column(const idm_cvar_program *w, size_t s)
 {
   return w->free_utility->count + s;
@@ -55,7 +56,7 @@ static size_t columns_of(const idm_cvar_program *w)
   return mixture_column(w, w->n.states) + w->models->differing * (1 + w->models->count);
 }
 
-/* t - y_m <= discount P_m V. */
+/* Adds t - y_m <= discount P_m V. */
 static idm_status add_dual_rows(const idm_cvar_program *w, idm_program *program, size_t entry,
                                 idm_error *opt_error)
 {
@@ -64,7 +65,7 @@ static idm_status add_dual_rows(const idm_cvar_program *w, idm_program *program,
   for (size_t m = 0; m < w->models->count && status == IDM_OK; m++) {
     const idm_mdp *mdp = w->models->mdp[m];
     const idm_sparse_rows *moves = mdp->moves;
-    /* At level 0 no share ends before the worst model has all. */
+    /* At level 0 weights are unbounded, and the worst model has all weight. */
     idm_program_set_bounds(program, t + 1 + m, 0, w->level > 0 ? INFINITY : 0);
     status = idm_program_add_entry(program, t, -1, opt_error);
     if (status == IDM_OK) status = idm_program_add_entry(program, t + 1 + m, 1, opt_error);
@@ -76,7 +77,7 @@ static idm_status add_dual_rows(const idm_cvar_program *w, idm_program *program,
   return status;
 }
 
-/* Enter weight times -(utility + the worst share of what follows). */
+/* Adds -weight times (utility + CVaR of the successors). */
 static idm_status enter_cvar(const idm_cvar_program *w, idm_bellman_rows *rows, size_t entry,
                              double weight, idm_error *opt_error)
 {
@@ -92,7 +93,7 @@ static idm_status enter_cvar(const idm_cvar_program *w, idm_bellman_rows *rows, 
   return status;
 }
 
-/* V <= sum_u policy (utility + the worst share): the largest such V is the demonstrator's. */
+/* Adds V <= sum_u policy (utility + CVaR): the largest such V is the demonstrator's value. */
 static idm_status add_values(const idm_cvar_program *w, idm_program *program, idm_error *opt_error)
 {
   idm_bellman_rows rows =
@@ -113,7 +114,7 @@ static idm_status add_values(const idm_cvar_program *w, idm_program *program, id
   return status;
 }
 
-/* V - Q(s,u) of the mixture >= margin of s for every other action. */
+/* Adds V - Q(s,u) of the mixture >= margin of s for every other action. */
 static idm_status add_margins(const idm_cvar_program *w, idm_bellman_rows *mixture_rows, size_t s,
                               idm_error *opt_error)
 {
@@ -136,7 +137,7 @@ static idm_status add_margins(const idm_cvar_program *w, idm_bellman_rows *mixtu
   return status;
 }
 
-/* The program with the mixture w->sigma, in the world that this makes. */
+/* Builds the program with the mixture w->sigma, whose MDP is `mdp`. */
 static idm_status put_program(const idm_cvar_program *w, const idm_mdp *mdp, idm_program *program,
                               idm_error *opt_error)
 {
@@ -169,7 +170,7 @@ static idm_status build_program(const idm_cvar_program *w, idm_program **ret_pro
 
 /* --- the true margin ------------------------------------------------------------------------ */
 
-/* The row's own expression at numbers x, by sweeps and no program, and the worst mixture there. */
+/* Evaluates the margin at numbers x by iterative policy evaluation, and the worst mixture there. */
 idm_status idm_cvar_program_evaluate(idm_cvar_program *w, const double *x, idm_error *opt_error)
 {
   idm_free_utility_fill(w->free_utility, x, w->utility);
@@ -192,7 +193,7 @@ idm_status idm_cvar_program_evaluate(idm_cvar_program *w, const double *x, idm_e
 
 /* --- optima --------------------------------------------------------------------------------- */
 
-/* Solve the program of w->sigma: w->x, w->objective, and w->worst, or -inf. */
+/* Solves the program of w->sigma; sets w->x, w->objective (-inf if infeasible) and w->worst. */
 idm_status idm_cvar_program_solve(idm_cvar_program *w, idm_error *opt_error)
 {
   idm_program *program = NULL;
@@ -201,7 +202,8 @@ idm_status idm_cvar_program_solve(idm_cvar_program *w, idm_error *opt_error)
   if (status == IDM_OK)
     status = idm_program_solve(program, idm_bellman_interrupted, w->cancel, &found, opt_error);
   if (status == IDM_OK) status = idm_cancel_check(w->cancel, opt_error);
-  /* Without a box what grows for ever may also end at numbers that show nothing. */
+  /* Without a box the solver can also report an unbounded program as solved without a certificate.
+   */
   const bool certified =
       found.end == IDM_PROGRAM_SOLVED && fmax(found.gap, found.violation) <= certificate_tolerance;
   const bool unbounded =
@@ -220,8 +222,8 @@ idm_status idm_cvar_program_solve(idm_cvar_program *w, idm_error *opt_error)
   return status;
 }
 
-/* The nearest of all optima of a program that was chosen from, where rounding did not let that be
- * shown to the last digits: it is enough that its true margin is. */
+/* Projects onto the optimal face of a chosen program if rounding prevented its certification: the
+ * true margin must then equal the optimum. */
 static idm_status choose_nearest(idm_cvar_program *w, const idm_program *program,
                                  idm_error *opt_error)
 {

@@ -1,4 +1,5 @@
-/* From rows as they came to evidence: grouped by trajectory, ordered in time, checked.
+/* Converts rows in the order of the files to idm_data: groups them by trajectory, orders them by
+ * time, and checks them.
  *
  * Contents: states · build */
 #include "io/log/log.h"
@@ -11,7 +12,7 @@
 
 /* === states =================================================================================== */
 
-/* States of a log, where they are observed: s_{t+1} is what was seen after u_t. */
+/* Observed states of a log: the observation after u_t is s_{t+1}. */
 
 static size_t state_row_at(const uint32_t *order, size_t position)
 {
@@ -22,7 +23,8 @@ static size_t state_row_at(const uint32_t *order, size_t position)
   idm_fail_at(opt_error, idm_log_file(log, row), (long)(log)->line[row],                           \
               (long)(log)->action_column[row], __VA_ARGS__)
 
-/* What was seen after a row is the state on the next. */
+/* Set the observation of a row to the state on the next row. IDM_INPUT if both are given and
+ * differ. */
 static idm_status join_rows(idm_log *log, size_t row, size_t next, idm_error *opt_error)
 {
   const char *const *name = (const char *const *)log->problem->setting->states.name;
@@ -37,7 +39,8 @@ static idm_status join_rows(idm_log *log, size_t row, size_t next, idm_error *op
   return IDM_OK;
 }
 
-/* The trajectory starts in the state on its first row. */
+/* Start a trajectory in the state on its first row. IDM_INPUT if the start belief of that row
+ * excludes the state. */
 static idm_status start_at(idm_log *log, size_t trajectory, size_t row, idm_error *opt_error)
 {
   const size_t states = log->problem->setting->states.count;
@@ -53,7 +56,7 @@ static idm_status start_at(idm_log *log, size_t trajectory, size_t row, idm_erro
            sizeof belief);
     if (!(belief > 0))
       return fail_row(log, row, opt_error,
-                      "the first state is '%s', which the start belief beside it rules out",
+                      "the first state is '%s', which the start belief on the same row excludes",
                       log->problem->setting->states.name[state]);
   }
   uint32_t start;
@@ -66,14 +69,14 @@ static idm_status start_at(idm_log *log, size_t trajectory, size_t row, idm_erro
   return IDM_OK;
 }
 
-/* A row of a decision has every number; only one that closes a trajectory may lack them. */
+/* IDM_INPUT if a decision lacks a number. Only a row that closes a trajectory may lack numbers. */
 static idm_status check_numbers(const idm_log *log, size_t row, idm_error *opt_error)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++)
     if (log->evidence_number[c] && isnan(log->evidence_number[c][row]))
       return fail_row(log, row, opt_error,
-                      "an empty cell for %s; expected a number on every row but one that only says "
-                      "where a trajectory went",
+                      "an empty cell for %s; expected a number on every row except one that only "
+                      "gives the final state of a trajectory",
                       idm_column_describe((idm_column)c)->what);
   return IDM_OK;
 }
@@ -99,7 +102,7 @@ static idm_status join_trajectory(idm_log *log, size_t trajectory, const uint32_
   return status;
 }
 
-/* The order without the rows that close a trajectory. */
+/* Remove the rows that close trajectories from the order. */
 static idm_status drop_closing_rows(const bool *closing, size_t trajectories, size_t *first,
                                     uint32_t **order, idm_error *opt_error)
 {
@@ -118,9 +121,9 @@ static idm_status drop_closing_rows(const bool *closing, size_t trajectories, si
   return IDM_OK;
 }
 
-/* Let the state on a row say what was seen on the row before, and where its trajectory starts. A
- * last row with a state and no action only says what was seen: it leaves `first` and the order,
- * which is made where there was none. *ret_closing counts such rows. */
+/* Take observations from the states on the next rows, and starts from the states on first rows. A
+ * last row with a state and no action only gives the last observation: it is removed from `first`
+ * and from the order, which is created if it is NULL. *ret_closing counts such rows. */
 static idm_status idm_log_join_states(idm_log *log, size_t *first, uint32_t **order,
                                       size_t *ret_closing, idm_error *opt_error)
 {
@@ -173,7 +176,7 @@ static idm_status group_rows(const idm_log *log, const size_t *first, uint32_t *
 
 typedef struct timed {
   const double *time;
-  size_t count; /* columns of time: the first counts most */
+  size_t count; /* number of time columns, most significant first */
   uint32_t row;
 } timed;
 
@@ -236,7 +239,7 @@ static idm_status sort_rows(idm_log *log, const size_t *first, uint32_t *order,
   return status;
 }
 
-/* The order of rows, or NULL where they stand in it already. */
+/* Order of the rows by trajectory and time; NULL if they are in this order already. */
 static idm_status order_rows(idm_log *log, const size_t *first, uint32_t **ret_order,
                              idm_error *opt_error)
 {
@@ -258,7 +261,8 @@ static size_t row_at(const uint32_t *order, size_t position)
   return order ? order[position] : position;
 }
 
-/* A terminal state is known to be the last: one that is not recorded may not hide it. */
+/* IDM_INPUT if a trajectory continues after a terminal state, or after a state that is not recorded
+ * and may be terminal. */
 static idm_status check_arrival(const idm_log *log, size_t row, size_t next, idm_error *opt_error)
 {
   const idm_setting *setting = log->problem->setting;
@@ -314,8 +318,9 @@ static idm_status check_horizon(const idm_log *log, const size_t *first, const u
 
 /* --- evidence ------------------------------------------------------------------------------- */
 
-/* Take an array of 4-byte numbers from the log in the order wanted, without a copy where rows stand
- * in it already. One array after another, so that rows are never held twice over. */
+/* Take an array of 4-byte numbers from the log, in the given order; without an order, the array
+ * itself is returned. Sets the pointer at `array` to NULL. Arrays are moved one after the other, so
+ * that at most one exists twice. */
 static void *reorder_rows(void *array, size_t rows, const uint32_t *order)
 {
   uint32_t *source;
@@ -334,7 +339,7 @@ static void *reorder_rows(void *array, size_t rows, const uint32_t *order)
   return reordered;
 }
 
-/* Whether a response was missed on one of the rows that are kept. */
+/* Returns true if one of the kept rows is a missed response. */
 static bool has_missed(const idm_log *log, size_t rows, const uint32_t *order)
 {
   for (size_t i = 0; i < rows; i++)
@@ -425,7 +430,7 @@ static idm_status make_tables(const idm_log *log, idm_data *data, idm_error *opt
   return idm_fail_memory(opt_error);
 }
 
-/* Nothing is done in a terminal state, so that no trajectory begins there. */
+/* IDM_INPUT if a trajectory begins in a terminal state, where no action is taken. */
 static idm_status check_starts(const idm_data *data, const idm_setting *setting,
                                idm_error *opt_error)
 {

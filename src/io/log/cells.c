@@ -1,4 +1,4 @@
-/* Cells of a log.
+/* Decodes the cells of a log: labels, numbers, sets of actions and beliefs.
  *
  * Contents: choice · cells */
 #include <errno.h>
@@ -15,9 +15,10 @@
 
 /* === choice ================================================================================= */
 
-/* Cells that choose: which action or observation a text stands for, by label or by code. */
+/* Decoding of cells of actions, states and observations: from text to label index, by label or by
+ * code. */
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static idm_status intern_all(idm_intern *intern, const idm_labels *labels, idm_error *opt_error)
 {
@@ -44,7 +45,7 @@ static idm_status prepare_code(idm_label_codes *cell, const idm_labels *labels,
     const uint32_t found = idm_intern_find(&cell->labels, label, strlen(label));
     if (found == IDM_INTERN_NONE)
       return idm_fail(opt_error, IDM_INPUT,
-                      "the code '%.60s' stands for '%.60s', which is no label",
+                      "the code '%.60s' maps to '%.60s', which is not a label",
                       opt_code->text.name[i], label);
     cell->means[i] = (int32_t)found;
   }
@@ -97,7 +98,7 @@ void idm_label_decoder_clear(idm_label_decoder *choice)
   *choice = (idm_label_decoder){0};
 }
 
-/* --- finding -------------------------------------------------------------------------------- */
+/* --- lookup ---------------------------------------------------------------------------------- */
 
 bool idm_cell_is_index(const char *text, size_t length, uint32_t *ret_index)
 {
@@ -117,7 +118,8 @@ static bool is_blank(char c)
   return c == ' ' || c == '\t';
 }
 
-/* Whether no cell can hold a label: blanks around it would be cut off. */
+/* Returns true if no cell can contain a label: it is empty, has leading or trailing blanks, which
+ * are trimmed, or has a forbidden character. */
 static bool is_unwritable(const idm_intern *labels, uint32_t index, const char *forbidden)
 {
   size_t length;
@@ -197,7 +199,7 @@ idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error
 
 /* --- labels --------------------------------------------------------------------------------- */
 
-/* Texts that files commonly hold where nothing was recorded. */
+/* Returns true if a text commonly marks a missing value. */
 bool idm_cell_is_missing_text(const char *text, size_t length)
 {
   static const char *const words[] = {"NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "#N/A", "."};
@@ -206,7 +208,7 @@ bool idm_cell_is_missing_text(const char *text, size_t length)
   return false;
 }
 
-/* A misspelt label, or one that the problem does not know yet. */
+/* Suggest a correction for an unknown label: a similar label, a code, or a new label. */
 static void suggest(const idm_csv_field *cell, const char *noun, const idm_labels *labels,
                     char *cure, size_t size)
 {
@@ -225,7 +227,7 @@ static void suggest(const idm_csv_field *cell, const char *noun, const idm_label
              noun);
 }
 
-/* What may stand in a cell in place of a text that is no label. */
+/* Fail with IDM_INPUT at a text that is not a label, and suggest a correction. */
 static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size_t id,
                              const idm_labels *labels, idm_error *opt_error)
 {
@@ -233,20 +235,22 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
   char cure[300] = "";
   uint32_t index;
   const char *noun = idm_column_describe((idm_column)id)->key;
-  const char *code = id == IDM_COLUMN_STATE ? "observation" : noun; /* what its codes stand under */
+  const char *code = id == IDM_COLUMN_STATE
+                         ? "observation"
+                         : noun; /* section of data.codes; states share that of observations */
   idm_labels_list(labels, list, sizeof list);
   if (idm_cell_is_missing_text(cell->text, cell->length))
     snprintf(cure, sizeof cure,
-             "; where it means that nothing was recorded, say data: {missing: [\"%.*s\"]} in the "
-             "problem file%s",
+             "; if it marks a missing value, add data: {missing: [\"%.*s\"]} to the problem file%s",
              IDM_CELL_FORMAT(*cell),
-             id == IDM_COLUMN_ACTION ? ", where it means a missed response data: {missed: ...}"
+             id == IDM_COLUMN_ACTION ? "; if it marks a missed response, add data: {missed: ...}"
                                      : "");
   else if (idm_cell_is_index(cell->text, cell->length, &index))
-    snprintf(cure, sizeof cure,
-             "; a number stands for a name only where the problem file says so: data: {codes: {%s: "
-             "{%.*s: NAME, ...}}}, or codes: index for places in this list, counted from 0",
-             code, IDM_CELL_FORMAT(*cell));
+    snprintf(
+        cure, sizeof cure,
+        "; a number is accepted in place of a name only if the problem file maps it: data: {codes: "
+        "{%s: {%.*s: NAME, ...}}}, or codes: index for indices into this list, counted from 0",
+        code, IDM_CELL_FORMAT(*cell));
   else
     suggest(cell, code, labels, cure, sizeof cure);
   return idm_fail_at(opt_error, log->file, (long)cell->line, (long)cell->column,
@@ -254,7 +258,8 @@ static idm_status fail_label(const idm_log *log, const idm_csv_field *cell, size
                      cure);
 }
 
-/* A cell of a label that is joined from columns, each with codes of its own: its level's name. */
+/* Replace the cell of one column of a joined label, which has codes of its own, by the name of its
+ * level. */
 static idm_status label_index(const idm_log *log, size_t id, const idm_label_decoder *choice,
                               size_t column, idm_csv_field *cell, idm_error *opt_error)
 {
@@ -273,8 +278,8 @@ static idm_status label_index(const idm_log *log, size_t id, const idm_label_dec
                      log->header.name.name[log->header.role[id].column[column]]);
 }
 
-/* The cells of a label, joined by '/', in the place of the first. No text where all are empty; some
- * empty is an error. */
+/* Label of a row: the cells of its columns, joined by '/', at the position of the first. Empty if
+ * all cells are empty; IDM_INPUT if only some are. */
 static idm_status read_label(idm_log *log, size_t id, const idm_label_decoder *choice,
                              const idm_csv_field *field, idm_csv_field *ret_cell,
                              idm_error *opt_error)
@@ -307,8 +312,8 @@ static idm_status read_label(idm_log *log, size_t id, const idm_label_decoder *c
   return IDM_OK;
 }
 
-/* Whether the cells of the action hold texts of missed responses; which, from the first. A text
- * that is one of data.missing as well means a missed response here. */
+/* Returns true if all cells of the action contain texts that mark a missed response; *ret_text is
+ * the index of the first. A text that is also in data.missing marks a missed response here. */
 static bool find_missed(const idm_log *log, const idm_csv_field *field, int32_t *ret_text)
 {
   const idm_log_role *role = &log->header.role[IDM_COLUMN_ACTION];
@@ -326,7 +331,8 @@ static bool find_missed(const idm_log *log, const idm_csv_field *field, int32_t 
   return *ret_text >= 0;
 }
 
-/* No response: the problem's action for it happens, or for an agent without beliefs nothing. */
+/* Record a missed response: the problem's action for it, or IDM_MISSING if the planner accepts
+ * steps without an action; IDM_INPUT otherwise. */
 static idm_status record_missed(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
 {
   const size_t action = log->problem->columns.missed_action;
@@ -386,7 +392,8 @@ idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, id
 {
   idm_csv_field cell;
   if (!log->header.role[IDM_COLUMN_OBSERVATION].count) {
-    /* Told by the state on the next row; of one thing that can be seen there is nothing to tell. */
+    /* The state on the next row gives the observation. If there is only one observation, it is
+     * known. */
     log->observation[log->rows] = log->problem->setting->observations.count == 1 ? 0 : IDM_MISSING;
     return IDM_OK;
   }
@@ -399,8 +406,8 @@ idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, id
       cell.length ? idm_label_codes_find(&log->observations.whole, cell.text, cell.length, "")
                   : IDM_MISSING;
   if (cell.length && observation < 0) {
-    /* Nothing is recognised after a terminal action, so what the log says there needs no meaning.
-     */
+    /* No recognition follows a terminal action, so an unknown observation there is counted and
+     * ignored. */
     if (action < 0 || !setting->terminal[action])
       return fail_label(log, &cell, IDM_COLUMN_OBSERVATION, &setting->observations, opt_error);
     if (!log->unknown_observations++) log->unknown_observation_line = cell.line;
@@ -411,7 +418,7 @@ idm_status idm_log_read_observation(idm_log *log, const idm_csv_field *field, id
 
 /* --- available actions ---------------------------------------------------------------------- */
 
-/* Mark the actions that a cell lists in log->open. */
+/* Set log->open for the actions that a cell lists. */
 static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *opt_error)
 {
   const char *text = cell->text;
@@ -431,7 +438,8 @@ static idm_status mark_open(idm_log *log, const idm_csv_field *cell, idm_error *
   }
 }
 
-/* The set that the cells list: the union, where there are several columns. */
+/* Index of the set of actions that the cells list: their union if there are several columns; 0 if
+ * none is listed. */
 static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
                            idm_error *opt_error)
 {
@@ -453,7 +461,7 @@ static idm_status read_set(idm_log *log, const idm_csv_field *field, uint32_t *r
   return IDM_OK;
 }
 
-/* The same, remembered by the cell's text: a log repeats a few sets many times. */
+/* As read_set, cached by the text of the cell: a log repeats a few sets many times. */
 static idm_status find_set(idm_log *log, const idm_csv_field *field, uint32_t *ret_set,
                            idm_error *opt_error)
 {
@@ -484,7 +492,7 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
 {
   const idm_log_role *role = &log->header.role[IDM_COLUMN_AVAILABLE];
   uint32_t set = 0;
-  if (idm_log_is_missed(log, log->rows)) { /* what was open does not matter */
+  if (idm_log_is_missed(log, log->rows)) { /* the available actions do not matter */
     log->available[log->rows] = log->missed_set;
     return IDM_OK;
   }
@@ -505,17 +513,17 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
 
 /* --- utilities, beliefs, covariates --------------------------------------------------------- */
 
-/* Intern log->number[0 .. count - 1] bit for bit. */
+/* Intern log->number[0 .. count - 1] by its bytes. */
 static idm_status intern_numbers(idm_log *log, idm_intern *intern, size_t count,
                                  uint32_t *ret_index, idm_error *opt_error)
 {
-  for (size_t i = 0; i < count; i++) log->number[i] += 0.0; /* one zero, not two */
+  for (size_t i = 0; i < count; i++) log->number[i] += 0.0; /* -0 becomes 0 */
   if (idm_intern_add(intern, (const char *)log->number, count * sizeof *log->number, ret_index))
     return IDM_OK;
   return idm_fail_memory(opt_error);
 }
 
-/* The cell whose number differs from that of the trajectory's first row. */
+/* Fail with IDM_INPUT at the cell whose number differs from that of the trajectory's first row. */
 static idm_status fail_variant(const idm_log *log, const idm_csv_field *field, uint32_t variant,
                                uint32_t seen, idm_error *opt_error)
 {
@@ -555,7 +563,7 @@ idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_er
   return fail_variant(log, field, known->variant, known->first_row, opt_error);
 }
 
-/* Whether this row may be the first of its trajectory, as far as rows have come. */
+/* Returns true if this row is the earliest of its trajectory so far. */
 static bool is_first(const idm_log *log, const idm_log_trajectory *known)
 {
   const size_t count = log->header.role[IDM_COLUMN_TIME].count;
@@ -568,7 +576,8 @@ static bool is_first(const idm_log *log, const idm_log_trajectory *known)
   return false;
 }
 
-/* Beliefs of a row into log->number; *ret_filled is false where no cell holds one. */
+/* Read the beliefs of a row into log->number. *ret_filled is false if all cells are empty;
+ * IDM_INPUT if only some are. */
 static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret_filled,
                              idm_error *opt_error)
 {
@@ -589,8 +598,8 @@ static idm_status read_cells(idm_log *log, const idm_csv_field *field, bool *ret
   *ret_filled = filled > 0;
   if (!filled || !empty_cell) return IDM_OK;
   return idm_fail_at(opt_error, log->file, (long)empty_cell->line, (long)empty_cell->column,
-                     "an empty belief beside filled ones; expected a number for every state, or "
-                     "none for the setting's own start");
+                     "an empty belief on a row with other beliefs; expected a number for every "
+                     "state, or none for the setting's own start");
 }
 
 idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_error *opt_error)

@@ -1,4 +1,4 @@
-/* Rows that are held until they are coded.
+/* Computes derived columns and applies rules to buffered rows.
  *
  * Contents: derive · coding */
 #include "io/log/log.h"
@@ -12,11 +12,11 @@
 
 /* === derive =================================================================================== */
 
-/* Cells that a log does not hold and a problem makes from those it does. */
+/* Derived columns: cells that are computed from other cells of the log. */
 
 /* --- one cell ------------------------------------------------------------------------------- */
 
-/* A label in the place of a source; none where it is NULL. */
+/* Set a cell to a label; empty if the label is NULL. */
 static void set_cell_text(const char *opt_label, idm_csv_field *cell)
 {
   cell->text = opt_label ? opt_label : "";
@@ -38,7 +38,7 @@ static idm_status cut(const idm_log *log, size_t d, const idm_csv_field *source,
   return IDM_OK;
 }
 
-/* A text stands for itself, or for the same number written otherwise. */
+/* Returns true if a text equals a cell, or if both are the same number. */
 static bool matches_text(const char *text, const idm_csv_field *cell)
 {
   const size_t length = strlen(text);
@@ -58,7 +58,7 @@ static idm_status recode(const idm_log *log, size_t d, const idm_csv_field *sour
     char list[400];
     return idm_fail_at(opt_error, log->file, (long)source->line, (long)source->column,
                        "'%.*s' in column '%s' is none of the texts of data.derive.%s (%s); add it "
-                       "to its labels, or say else: LABEL there",
+                       "to its labels, or add else: LABEL there",
                        IDM_CELL_FORMAT(*source), log->header.name.name[log->coding->source[d][0]],
                        derived->name, idm_labels_list(&derived->text, list, sizeof list));
   }
@@ -89,9 +89,9 @@ static idm_status join(const idm_log *log, size_t d, const idm_csv_field *source
   return IDM_OK;
 }
 
-/* The cell of a derived column from those of its sources, trimmed and empty where missing; `next`
- * of one is its cell in the next row. The text lives in the problem, in a source or in the coding.
- */
+/* Cell of a derived column, computed from the cells of its sources, which are trimmed and empty if
+ * missing. For the kind `next`, the source is the cell of the next row. The text is owned by the
+ * problem, by a source or by the coding. */
 static idm_status idm_derive_cell(const idm_log *log, size_t d, const idm_csv_field *source,
                                   idm_csv_field *ret_cell, idm_error *opt_error)
 {
@@ -109,13 +109,12 @@ static idm_status idm_derive_cell(const idm_log *log, size_t d, const idm_csv_fi
     return IDM_OK;
   }
   if (empty)
-    return idm_fail_at(opt_error, log->file, (long)source[missing_source].line,
-                       (long)source[missing_source].column,
-                       "'%s' is missing here and the other columns of data.derive.%s are not; say "
-                       "what a missing one means (missing: LABEL), or leave such rows out (rules: "
-                       "[{require: %s}])",
-                       derived->source.name[missing_source], derived->name,
-                       derived->source.name[missing_source]);
+    return idm_fail_at(
+        opt_error, log->file, (long)source[missing_source].line,
+        (long)source[missing_source].column,
+        "'%s' is missing here and the other columns of data.derive.%s are not; define a label for "
+        "missing cells (missing: LABEL), or drop such rows (rules: [{require: %s}])",
+        derived->source.name[missing_source], derived->name, derived->source.name[missing_source]);
   switch (derived->kind) {
   case IDM_DERIVE_INTERVALS:
     return cut(log, d, source, ret_cell, opt_error);
@@ -132,8 +131,9 @@ static idm_status idm_derive_cell(const idm_log *log, size_t d, const idm_csv_fi
 
 /* --- cut points in standard deviations ------------------------------------------------------- */
 
-/* Let the record count for cut points in standard deviations: all rows do that rules on rows leave,
- * whatever --where asks for, so that a part of a log is coded as the whole. */
+/* Add the record to the statistics of cut points in standard deviations. All rows that row rules
+ * keep are included, whether --where selects them or not, so that a part of a log is coded like the
+ * whole. */
 static idm_status idm_derive_measure(const idm_log *log, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
@@ -151,7 +151,7 @@ static idm_status idm_derive_measure(const idm_log *log, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Find those cut points, once all rows have counted. */
+/* Compute the cut points in standard deviations, after the last row is read. */
 static idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
@@ -163,9 +163,8 @@ static idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error)
     if (rows < 2 || !(cut_points->numbers.squares > 0))
       return idm_log_header_fail(
           &log->header, coding->source[d][0], opt_error,
-          "data.derive.%s cuts '%s' in standard deviations, and the rows that rules "
-          "leave give it none (%zu number%s%s); give the points themselves, as at: "
-          "[...]",
+          "data.derive.%s cuts '%s' in standard deviations, and the rows that rules keep have no "
+          "standard deviation (%zu number%s%s); give the cut points, as at: [...]",
           derived->name, log->header.name.name[coding->source[d][0]], rows, rows == 1 ? "" : "s",
           rows < 2 ? "" : ", all the same");
     cut_points->sd = sqrt(idm_welford_variance(&cut_points->numbers));
@@ -177,10 +176,10 @@ static idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* --- what is late --------------------------------------------------------------------------- */
+/* --- deferred columns ------------------------------------------------------------------------ */
 
-/* The next row of the trajectory that is kept, by its place in the order; `rows` where there is
- * none. */
+/* The next kept row of the trajectory after position `place` of the order; `rows` if there is none.
+ */
 static size_t next_row(const idm_coding *coding, size_t place, size_t kept)
 {
   const uint32_t trajectory = coding->trajectory[coding->order[place]];
@@ -214,7 +213,7 @@ static idm_status derive_row(const idm_log *log, size_t d, size_t place, idm_err
   return IDM_OK;
 }
 
-/* Derive what is late, of the rows that are kept. */
+/* Compute the deferred columns of the rows that are kept. */
 static idm_status idm_derive_deferred(const idm_log *log, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
@@ -228,7 +227,7 @@ static idm_status idm_derive_deferred(const idm_log *log, idm_error *opt_error)
 
 /* === coding =================================================================================== */
 
-/* --- life ----------------------------------------------------------------------------------- */
+/* --- creation and destruction ---------------------------------------------------------------- */
 
 static idm_status create(const idm_columns *columns, idm_coding **ret_coding, idm_error *opt_error)
 {
@@ -301,7 +300,7 @@ static bool is_derived(const idm_columns *columns, const char *name)
   return false;
 }
 
-/* Whether a derived column plays a role. */
+/* Returns true if a column has a role. */
 static bool has_role(const idm_columns *columns, const char *name)
 {
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++)
@@ -310,8 +309,9 @@ static bool has_role(const idm_columns *columns, const char *name)
   return false;
 }
 
-/* Derived columns that a header holds already: none, or all that play a role and nothing that they
- * are made from (a log that `simulate` wrote). */
+/* *ret_coded is true if the header already contains all derived columns that have a role, and none
+ * of their sources, as in a log written by `simulate`. IDM_INPUT if it contains derived columns
+ * otherwise. */
 static idm_status find_derived(const idm_columns *columns, const idm_log_header *header,
                                bool *ret_coded, idm_error *opt_error)
 {
@@ -334,9 +334,8 @@ static idm_status find_derived(const idm_columns *columns, const idm_log_header 
   if (!present || *ret_coded) return IDM_OK;
   return idm_fail_at(
       opt_error, header->file, (long)header->place[0].line, (long)header->place[0].column,
-      "the log has a column '%s', which data.derive makes, beside %s '%s'; rename "
-      "one of the two",
-      present, made_from ? "what it is made from," : "none called", made_from ? made_from : absent);
+      "the log has a column '%s', which data.derive computes, and %s '%s'; rename one of the two",
+      present, made_from ? "its source" : "no column", made_from ? made_from : absent);
 }
 
 idm_status idm_coding_extend(idm_log *log, idm_log_header *header, idm_error *opt_error)
@@ -348,8 +347,8 @@ idm_status idm_coding_extend(idm_log *log, idm_log_header *header, idm_error *op
   if (status != IDM_OK) return status;
   if (log->at && coded != log->coded)
     return idm_fail_at(opt_error, header->file, (long)header->place[0].line, 1,
-                       "one of this file and %s holds the columns that data.derive makes and the "
-                       "other does not; files that are read together have the same columns",
+                       "only one of this file and %s has the columns that data.derive computes; "
+                       "files that are read together must have the same columns",
                        log->files[0]);
   log->coded = coded;
   if (coded) return IDM_OK;
@@ -383,8 +382,8 @@ static idm_status map_derived(idm_log *log, idm_error *opt_error)
   return status;
 }
 
-/* What a condition or a rule on rows asks for, with what it is made from; it cannot ask for what is
- * known only when all rows are. */
+/* Mark a column, and the derived columns that it depends on, as used by a condition or a row rule.
+ * IDM_INPUT if one of them is computed only after the last row is read. */
 static idm_status require_early(const idm_log *log, size_t column, const char *requester,
                                 idm_error *opt_error)
 {
@@ -398,11 +397,10 @@ static idm_status require_early(const idm_log *log, size_t column, const char *r
       status = require_early(log, coding->source[d][s], requester, opt_error);
     return status;
   }
-  return idm_log_header_fail(
-      &log->header, column, opt_error,
-      "%s asks for '%s' row by row, which is known only when all rows are read; name "
-      "the column that it is made from",
-      requester, log->header.name.name[column]);
+  return idm_log_header_fail(&log->header, column, opt_error,
+                             "%s uses '%s' row by row, which is computed only after all rows are "
+                             "read; use its source column instead",
+                             requester, log->header.name.name[column]);
 }
 
 static idm_status map_rules(idm_log *log, idm_error *opt_error)
@@ -421,9 +419,9 @@ static idm_status map_rules(idm_log *log, idm_error *opt_error)
     if (status == IDM_OK && coding->rule_column[r] >= coding->file_columns &&
         coding->columns->derived[coding->rule_column[r] - coding->file_columns].kind ==
             IDM_DERIVE_NEXT)
-      status = idm_log_header_fail(
-          &log->header, coding->rule_column[r], opt_error,
-          "%s asks for '%s', which is known only when rules have been applied", what, name);
+      status = idm_log_header_fail(&log->header, coding->rule_column[r], opt_error,
+                                   "%s uses '%s', which is computed only after rules are applied",
+                                   what, name);
   }
   for (size_t i = 0; i < log->where.count && status == IDM_OK; i++)
     status = require_early(log, log->where.condition[i].column, "--where", opt_error);
@@ -433,8 +431,8 @@ static idm_status map_rules(idm_log *log, idm_error *opt_error)
   return status;
 }
 
-/* Which columns are held: those with a role, those of rules on trajectories, and all that is
- * derived with what is late made from. */
+/* Select the columns to buffer: those with a role, those of trajectory rules, all derived columns,
+ * and the sources of deferred columns. */
 static void choose_buffered(const idm_log *log, bool *buffered)
 {
   const idm_coding *coding = log->coding;
@@ -498,8 +496,8 @@ idm_status idm_coding_map(idm_log *log, idm_error *opt_error)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* The derived cells of a record that it alone decides: those that rules on rows ask for, or the
- * others. */
+/* Compute the derived cells that depend on this record alone: those that row rules use if
+ * `requested`, the others if not. */
 static idm_status derive_record(idm_log *log, bool requested, idm_error *opt_error)
 {
   idm_coding *coding = log->coding;
@@ -542,12 +540,12 @@ idm_status idm_coding_take(idm_log *log, const idm_csv_field *field, idm_error *
     idm_row_counts_record(log, trajectory, reason, missing);
     return IDM_OK;
   }
-  /* A row that is left out need not make sense: that may be why it is. */
+  /* A dropped row is not derived further: it may be invalid, which may be why it is dropped. */
   status = derive_record(log, false, opt_error);
   return status == IDM_OK ? idm_buffer_row(log, trajectory, opt_error) : status;
 }
 
-/* --- the end -------------------------------------------------------------------------------- */
+/* --- completion ------------------------------------------------------------------------------ */
 
 static idm_status replay_row(idm_log *log, size_t row, idm_coding_sink *sink, idm_error *opt_error)
 {

@@ -1,5 +1,5 @@
-/* Columns of evidence: numbers and labels beside actions and observations, as their descriptors
- * say. */
+/* Reads columns of evidence other than actions and observations: numbers and labels, as their
+ * descriptors specify. */
 #include "io/log/log.h"
 
 #include <math.h>
@@ -65,12 +65,12 @@ static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
 {
   const idm_column_info *info = idm_column_describe((idm_column)c);
   double *number = &log->evidence_number[c][log->rows];
-  /* Nothing is paid for what was not done, unless the log has a number. */
+  /* The number of a missed response is 0 unless the log gives one. */
   if (!cell->length && idm_log_is_missed(log, log->rows) && !info->by_trajectory) {
     *number = 0;
     return IDM_OK;
   }
-  /* A row that says where a trajectory went is none of a step. */
+  /* A row that only gives the final state of a trajectory is not a step and has no number. */
   if (!cell->length && log->state && log->action[log->rows] < 0 && !info->by_trajectory) {
     *number = NAN;
     return IDM_OK;
@@ -81,7 +81,7 @@ static idm_status read_number(idm_log *log, size_t c, const idm_csv_field *cell,
   return fail_cell(log, cell, info, opt_error);
 }
 
-/* An environment is one of the problem's, where it names any. */
+/* IDM_INPUT if the problem names environments and the cell is none of them. */
 static idm_status check_environment(const idm_log *log, const idm_csv_field *cell,
                                     idm_error *opt_error)
 {
@@ -115,7 +115,7 @@ static idm_status read_label(idm_log *log, size_t c, const idm_csv_field *cell,
   return IDM_OK;
 }
 
-/* What is of a trajectory is the same on all its rows. */
+/* IDM_INPUT if a column per trajectory differs between rows of a trajectory. */
 static idm_status check_same(const idm_log *log, size_t c, const idm_csv_field *cell,
                              idm_error *opt_error)
 {
@@ -144,7 +144,7 @@ idm_status idm_log_read_evidence(idm_log *log, const idm_csv_field *field, idm_e
   return IDM_OK;
 }
 
-/* The row that entry i of a column is on. */
+/* Row of entry i of a column. */
 static size_t row_of(const idm_data *data, const idm_column_info *info, const uint32_t *order,
                      size_t i)
 {

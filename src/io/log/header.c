@@ -1,4 +1,4 @@
-/* Columns of a log, and conditions on them.
+/* Maps the columns of a log to roles, and evaluates the conditions of --where.
  *
  * Contents: header · where */
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 /* === header ================================================================================= */
 
-/* Columns of a log: which one plays which role. */
+/* Roles of the columns of a log. */
 
 static const char belief_prefix[] = "belief.";
 
@@ -52,8 +52,8 @@ char *idm_labels_list(const idm_labels *labels, char *buffer, size_t size)
   return buffer;
 }
 
-/* Index of the column of that name, or the number of columns. A name that stands twice is an error:
- * which is meant? */
+/* Index of the column with that name; the number of columns if there is none. IDM_INPUT if several
+ * columns have the name. */
 static idm_status find_column(const idm_log_header *header, const char *name, size_t *ret_column,
                               idm_error *opt_error)
 {
@@ -122,7 +122,7 @@ idm_status idm_log_header_append(idm_log_header *header, const char *name, size_
   return IDM_OK;
 }
 
-/* Columns that somebody named: each must exist. */
+/* Map a role to named columns, all of which must exist. */
 static idm_status map_names(idm_log_header *header, size_t id, const char *const *names,
                             size_t count, const char *what, idm_error *opt_error)
 {
@@ -147,7 +147,8 @@ idm_status idm_log_header_default(idm_log_header *header, size_t id, const char 
   return status;
 }
 
-/* Each trajectory is one agent's where nothing else is said. */
+/* Default id of a trajectory: the columns of the agent, so that each agent has one trajectory.
+ * IDM_INPUT if no column identifies agents either. */
 static idm_status default_trajectory(idm_log_header *header, idm_error *opt_error)
 {
   const idm_log_role *agent = &header->role[IDM_COLUMN_AGENT];
@@ -155,12 +156,11 @@ static idm_status default_trajectory(idm_log_header *header, idm_error *opt_erro
   if (trajectory->count) return IDM_OK;
   if (!agent->count) {
     char list[400];
-    return idm_fail_at(opt_error, header->file, (long)header->place[0].line,
-                       (long)header->place[0].column,
-                       "no column says which rows belong together; name one 'agent', 'subject' or "
-                       "'trajectory', or map it in the problem file, as in data: {trajectory: "
-                       "COLUMN}; the header has: %s",
-                       idm_labels_list(&header->name, list, sizeof list));
+    return idm_fail_at(
+        opt_error, header->file, (long)header->place[0].line, (long)header->place[0].column,
+        "no column assigns rows to trajectories; name one 'agent', 'subject' or 'trajectory', or "
+        "map it in the problem file, as in data: {trajectory: COLUMN}; the header has: %s",
+        idm_labels_list(&header->name, list, sizeof list));
   }
   const idm_status status = create_role(trajectory, agent->count, opt_error);
   if (status != IDM_OK) return status;
@@ -174,7 +174,7 @@ static bool ends_in_blank(const char *name)
   return !length || name[length - 1] == ' ' || name[length - 1] == '\t';
 }
 
-/* belief.STATE columns: none, or one for every state. */
+/* Map belief.STATE columns: none, or one per state. */
 static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
                               idm_error *opt_error)
 {
@@ -190,7 +190,7 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
       for (size_t s = 0; s < states->count; s++) role->column[s] = column_count;
     }
     long state = idm_labels_find(states, name + prefix, strlen(name + prefix));
-    /* A number stands for no name, unless for one that a header cannot hold. */
+    /* An index is accepted only for a state whose name cannot be in a header. */
     if (state >= 0 && strcmp(states->name[state], name + prefix) != 0 &&
         !ends_in_blank(states->name[state]))
       state = -1;
@@ -215,8 +215,8 @@ static idm_status map_beliefs(idm_log_header *header, const idm_labels *states,
   return IDM_OK;
 }
 
-/* Evidence that is read without being mapped: what the planner needs, and what the caller asks for.
- */
+/* Returns true for evidence that is read without being mapped: what the planner or the environments
+ * of the problem need, and what the caller requests. */
 static bool is_evidence_needed(const idm_problem *problem, const idm_csv_options *opt_options,
                                size_t c)
 {
@@ -226,8 +226,8 @@ static bool is_evidence_needed(const idm_problem *problem, const idm_csv_options
          (opt_options && opt_options->columns & 1u << c);
 }
 
-/* Whether every log has the column: what follows an action may be told by the state on the next
- * row, and there is nothing to tell where there is one state. */
+/* Returns true if every log must have the column. Observations are optional if the state on the
+ * next row gives them, or if there is only one state. */
 static bool is_required(const idm_log_header *header, const idm_problem *problem, size_t c)
 {
   const bool has_state =
@@ -295,7 +295,7 @@ idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem
 
 /* === where ================================================================================== */
 
-/* Which rows of a log are wanted. */
+/* Conditions of --where on rows. */
 
 void idm_where_clear(idm_where *where)
 {

@@ -1,4 +1,5 @@
-/* A first problem file from a table: labels found, blanks to fill.
+/* Writes a first problem file from a table: labels are taken from the table, and placeholders mark
+ * what it does not contain.
  *
  * Contents: survey · init */
 #include <errno.h>
@@ -12,9 +13,10 @@
 #include "io/problem/read.h"
 #include "io/yaml/emit.h"
 
-/* === survey =================================================================================== */
+/* === survey ================================================================================= */
 
-/* One pass over a table of unknown meaning: columns, labels, ends of trajectories. */
+/* Schema of a table of unknown meaning, inferred in one pass: columns, labels, final actions of
+ * trajectories. */
 
 /* --- columns -------------------------------------------------------------------------------- */
 
@@ -23,7 +25,7 @@ static char lower(char c)
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* In any case (ASCII). */
+/* Comparison without regard to case (ASCII). */
 static bool same_word(const char *a, const char *b)
 {
   while (*a && lower(*a) == lower(*b)) {
@@ -33,7 +35,7 @@ static bool same_word(const char *a, const char *b)
   return lower(*a) == lower(*b);
 }
 
-/* Add the column of that name, in any case, to a role. */
+/* Add the column with that name, in any case, to a role. */
 static idm_status add_column(idm_log_schema *s, size_t id, const char *name, idm_error *opt_error)
 {
   idm_log_role *role = &s->header.role[id];
@@ -48,8 +50,8 @@ static idm_status add_column(idm_log_schema *s, size_t id, const char *name, idm
   return IDM_OK;
 }
 
-/* First the names that idm takes by default, then guesses; trials are often numbered within runs or
- * sessions. */
+/* Names that idm uses by default take precedence over guesses. Trials are often numbered within
+ * runs or sessions. */
 static idm_status find_columns(idm_log_schema *s, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -66,12 +68,13 @@ static idm_status find_columns(idm_log_schema *s, idm_error *opt_error)
   for (size_t i = 0; i < sizeof nested / sizeof nested[0] && status == IDM_OK; i++) {
     const size_t before = s->header.role[IDM_COLUMN_TRAJECTORY].count;
     status = add_column(s, IDM_COLUMN_TRAJECTORY, nested[i], opt_error);
-    s->has_trial = s->header.role[IDM_COLUMN_TRAJECTORY].count > before; /* of the last of them */
+    s->has_trial = s->header.role[IDM_COLUMN_TRAJECTORY].count >
+                   before; /* true for the last of them, `trial` */
   }
   return status;
 }
 
-/* --- survey --------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static idm_status check_utf8(const idm_log_schema *s, const idm_csv_field *place, const char *text,
                              size_t length, idm_error *opt_error)
@@ -83,7 +86,7 @@ static idm_status check_utf8(const idm_log_schema *s, const idm_csv_field *place
       "without tabs and ends of lines in its names");
 }
 
-/* The number of the cell's label, -1 where the cell is empty or there is no such column. */
+/* Index of the label in a cell; -1 if the cell is missing or there is no such column. */
 static idm_status read_label(idm_log_schema *s, size_t id, idm_label_column *column,
                              const idm_csv_field *field, int *ret_label, idm_error *opt_error)
 {
@@ -109,8 +112,7 @@ static idm_status read_label(idm_log_schema *s, size_t id, idm_label_column *col
                          IDM_CELL_FORMAT(cell));
     if (id == IDM_COLUMN_ACTION && cell.length == 1 && cell.text[0] == '*')
       return idm_fail_at(opt_error, s->file, (long)cell.line, (long)cell.column,
-                         "'*' as an action; in a problem file it stands for every action, so call "
-                         "it otherwise");
+                         "'*' as an action; in a problem file it denotes every action; rename it");
     if (column->labels.count == idm_label_limit)
       return idm_fail_at(opt_error, s->file, (long)cell.line, (long)cell.column,
                          "column '%s' holds more than %d distinct texts (here '%.*s'); it does not "
@@ -124,7 +126,7 @@ static idm_status read_label(idm_log_schema *s, size_t id, idm_label_column *col
   return IDM_OK;
 }
 
-/* Join the first `columns` cells of an id behind `used` bytes of scratch and number it. */
+/* Append the first `columns` cells of an id to `used` bytes of scratch, and intern the result. */
 static idm_status read_id(idm_log_schema *s, size_t id, size_t columns, const idm_csv_field *field,
                           size_t used, idm_intern *intern, uint32_t *ret_index,
                           idm_error *opt_error)
@@ -146,10 +148,11 @@ static idm_status read_id(idm_log_schema *s, size_t id, size_t columns, const id
   return idm_intern_add(intern, s->scratch, used, ret_index) ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* The action of a trajectory that has no row yet. */
+/* Action of a trajectory that has no rows yet. */
 enum { no_row = -2 };
 
-/* This row's action, or that of the last row so far, is followed by another: which, time tells. */
+/* Of this row and the last row so far, mark the action of the earlier one as inner. Time decides
+ * which is earlier. */
 static idm_status update_endings(idm_division *division, uint32_t trajectory, int action,
                                  double time, idm_error *opt_error)
 {
@@ -171,7 +174,8 @@ static idm_status update_endings(idm_division *division, uint32_t trajectory, in
   return IDM_OK;
 }
 
-/* The row in its trajectory, by so many columns behind the agent's id, which is in the scratch. */
+/* Add the row to its trajectory, identified by the agent's id, which is in the scratch, and the
+ * first `columns` columns of the trajectory's id. */
 static idm_status add_to_division(idm_log_schema *s, idm_division *division, size_t columns,
                                   const idm_csv_field *field, size_t used, idm_ending row,
                                   idm_error *opt_error)
@@ -205,7 +209,7 @@ static idm_status read_row(idm_log_schema *s, const idm_csv_field *field, idm_er
   if (status == IDM_OK)
     status = read_id(s, IDM_COLUMN_AGENT, s->header.role[IDM_COLUMN_AGENT].count, field, 0,
                      &s->agents, &agent, opt_error);
-  /* The agent's id is in the scratch already: a trajectory is the pair. */
+  /* The scratch contains the agent's id already; agent and id identify a trajectory. */
   size_t length = 0;
   const idm_ending row = {action, time};
   if (status == IDM_OK) {
@@ -218,7 +222,8 @@ static idm_status read_row(idm_log_schema *s, const idm_csv_field *field, idm_er
   return status;
 }
 
-/* A column `trial` that makes a trajectory of every row numbers the rows of longer ones. */
+/* A column `trial` that makes every row a trajectory of its own numbers the rows of longer
+ * trajectories: remove it from the id. */
 static void drop_row_counter(idm_log_schema *s)
 {
   if (!s->has_trial || s->division.trajectories.count < s->rows ||
@@ -237,7 +242,7 @@ static int compare_labels(const void *a, const void *b)
   const char *y = *(const char *const *)b;
   const size_t m = strlen(x);
   const size_t n = strlen(y);
-  /* Whole numbers by size, so that 10 comes after 2. */
+  /* Whole numbers by value, so that 10 comes after 2. */
   if (m != n && strspn(x, "0123456789") == m && strspn(y, "0123456789") == n) return m < n ? -1 : 1;
   return strcmp(x, y);
 }
@@ -315,7 +320,7 @@ size_t idm_log_schema_endings(const idm_log_schema *s, const char *ret_action[id
 
 /* === init ===================================================================================== */
 
-/* The file, and what went wrong on the way: it is then abandoned. */
+/* The file, and the first error, after which the file is abandoned. */
 typedef struct problem_writer {
   idm_file *file;
   idm_error error;
@@ -340,7 +345,7 @@ static void put_list(problem_writer *out, const char *const *text, size_t count)
   free(piece);
 }
 
-/* The name of the table without its folder and its ending. */
+/* Write the name of the table without folder and extension. */
 static void put_name(problem_writer *out, const char *path)
 {
   const char *slash = strrchr(path, '/');
@@ -362,7 +367,7 @@ static void put_name(problem_writer *out, const char *path)
   free(name);
 }
 
-/* What a table cannot tell. */
+/* Write a placeholder for what a table does not contain. */
 static void put_placeholder(problem_writer *out, const char *key)
 {
   put(out, key);
@@ -385,31 +390,28 @@ static void put_labels(problem_writer *out, const char *key, const idm_label_col
 
 static void put_spaces(problem_writer *out, const idm_log_schema *s)
 {
-  put(out, "\n# FILL IN: what the agent cannot see and tries to find out: a list of names.\n");
+  put(out, "\n# FILL IN: hidden states, which the agent infers: a list of names.\n");
   put_placeholder(out, "states");
   put(out, "\n");
   put_labels(out, "actions", &s->actions,
-             "# FILL IN: what can be done: a list. No column of actions was found.\n");
-  put_labels(out, "observations", &s->observations,
-             "\n# FILL IN: what can be seen after an action: a list. No column of observations was "
-             "found.\n");
+             "# FILL IN: actions: a list. No column of actions was found.\n");
+  put_labels(
+      out, "observations", &s->observations,
+      "\n# FILL IN: observations after an action: a list. No column of observations was found.\n");
 }
 
 static void put_episode(problem_writer *out, const idm_log_schema *s)
 {
   const char *endings[idm_label_limit];
   const size_t count = idm_log_schema_endings(s, endings);
-  put(out, "\n# FILL IN: what the agent believes before its first action: one number a state, or "
-           "uniform.\n");
+  put(out, "\n# FILL IN: belief before the first action: one number per state, or uniform.\n");
   put_placeholder(out, "start");
-  put(out,
-      "\n# FILL IN: how much the next step counts beside this one, from 0 to below 1; or 1, with a "
-      "horizon.\n");
+  put(out, "\n# FILL IN: discount factor per step, from 0 to below 1; or 1, with a horizon.\n");
   put_placeholder(out, "discount");
-  put(out, "\n# Check: actions after which a trajectory stops. Listed are those that stand on last "
+  put(out, "\n# Check: actions after which a trajectory stops. Listed are those that occur on last "
            "rows only.\n"
-           "# Where such an action also ends the decision problem itself, say 'terminal' in place "
-           "of 'ends'.\n"
+           "# If such an action also ends the decision problem itself, use 'terminal' in place of "
+           "'ends'.\n"
            "ends: ");
   put_list(out, endings, count);
   put(out, "\n");
@@ -417,18 +419,19 @@ static void put_episode(problem_writer *out, const idm_log_schema *s)
 
 static void put_dynamics(problem_writer *out, const idm_log_schema *s)
 {
-  put(out, "\n# FILL IN: how an action moves the state: a matrix an action, rows the state acted "
-           "from, columns the\n"
-           "# state after; 'identity' where nothing moves. \"*\" is every action not named.\n"
-           "transition: {\"*\": " IDM_PLACEHOLDER "}\n"
-           "\n# FILL IN: what is seen after an action: a matrix an action, rows the state after "
-           "it, columns the\n"
-           "# observations in the order above; each row sums to 1. Where it comes from the state "
-           "acted in, add\n"
-           "# 'observation_from: before'.\n"
-           "observation: {\"*\": " IDM_PLACEHOLDER "}\n"
-           "\n# FILL IN: what an action is worth: one number, or a list with one a state.\n"
-           "utility:\n");
+  put(out,
+      "\n# FILL IN: transition probabilities: one matrix per action, rows the state before, "
+      "columns the\n"
+      "# state after; 'identity' if the state does not change. \"*\" is every action not named.\n"
+      "transition: {\"*\": " IDM_PLACEHOLDER "}\n\n"
+      "# FILL IN: observation probabilities: one matrix per action, rows the state after it, "
+      "columns the\n"
+      "# observations in the order above; each row sums to 1. If they depend on the state before, "
+      "add\n"
+      "# 'observation_from: before'.\n"
+      "observation: {\"*\": " IDM_PLACEHOLDER "}\n\n"
+      "# FILL IN: utility of an action: one number, or a list with one per state.\n"
+      "utility:\n");
   for (size_t i = 0; i < s->actions.count; i++) {
     put(out, "  ");
     put_text(out, s->actions.sorted[i]);
@@ -442,15 +445,15 @@ static bool is_integer(const char *text)
   return text[0] && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Numbers for names are read as names: how to give them better ones. */
+/* Write a comment on codes, if all labels are whole numbers. */
 static void put_codes(problem_writer *out, const char *key, const idm_label_column *column)
 {
   bool whole = column->count > 0;
   for (size_t i = 0; i < column->count; i++) whole = whole && is_integer(column->sorted[i]);
   if (!whole) return;
-  put(out,
-      "  # The numbers are names so far. To call them by better ones, list those above and say "
-      "which is which:\n  # codes: {");
+  put(out, "  # The numbers are used as names. To replace them, list better names above and map "
+           "the numbers:\n"
+           "  # codes: {");
   put(out, key);
   put(out, ": {");
   for (size_t i = 0; i < column->count; i++) {
@@ -474,9 +477,9 @@ static void put_missing(problem_writer *out, const idm_log_schema *s)
     if (!owned[count]) (void)idm_fail_memory(&out->error);
     if (owned[count]) texts[count] = owned[count], count++;
   }
-  put(out, "  # Check: texts that mean that nothing was recorded (the agent knew, the table does "
-           "not). Where one\n"
-           "  # means that the agent saw nothing, list it as an observation instead.\n"
+  put(out, "  # Check: texts that mark missing values (observed by the agent, not recorded). If "
+           "one means\n"
+           "  # that the agent observed nothing, list it as an observation instead.\n"
            "  missing: ");
   put_list(out, texts, count);
   put(out, "\n");
@@ -485,28 +488,28 @@ static void put_missing(problem_writer *out, const idm_log_schema *s)
 
 static void put_columns(problem_writer *out, const idm_log_schema *s)
 {
-  put(out, "\n# Which column is what; a list joins several columns.\n");
+  put(out, "\n# Columns by role; a list joins several columns.\n");
   const bool grouped =
       s->header.role[IDM_COLUMN_AGENT].count || s->header.role[IDM_COLUMN_TRAJECTORY].count;
   put(out, "data:\n");
   if (!grouped) {
-    put(out,
-        "  # FILL IN: no column says which rows belong together: name it, as the trajectory or "
-        "the agent.\n");
+    put(out, "  # FILL IN: no column assigns rows to trajectories: name it, as the trajectory or "
+             "the agent.\n");
     put_placeholder(out, "  trajectory");
   }
   for (size_t c = 0; c < IDM_COLUMN_COUNT; c++) {
     const idm_column_info *info = idm_column_describe((idm_column)c);
     const idm_log_role *role = &s->header.role[c];
     if (!role->count && info->required) {
-      put(out, "  # FILL IN: the name of a column.\n  ");
+      put(out, "  # FILL IN: the name of a column.\n"
+               "  ");
       put_placeholder(out, info->key);
     }
     if (!role->count) continue;
     put(out, "  ");
     put(out, info->key);
     put(out, ": ");
-    /* One column of its names, or of a trajectory up to four. */
+    /* One column, or up to four for a trajectory. */
     const char *names[sizeof info->names / sizeof info->names[0]];
     for (size_t i = 0; i < role->count; i++) names[i] = s->header.name.name[role->column[i]];
     if (role->count > 1)
@@ -522,19 +525,19 @@ static void put_columns(problem_writer *out, const idm_log_schema *s)
 
 static void put_problem(problem_writer *out, const idm_log_schema *s, const char *path)
 {
-  put(out, "# A first problem file. The labels are those of the table; what a table cannot tell is "
-           "marked by a\n"
-           "# comment that begins with \"FILL IN:\", and " IDM_PLACEHOLDER
-           " holds its place until it is.\n");
+  put(out,
+      "# A first problem file. The labels are those of the table; what the table does not contain "
+      "is marked by a\n"
+      "# comment that begins with \"FILL IN:\", and " IDM_PLACEHOLDER " is its placeholder.\n");
   put_name(out, path);
   put_spaces(out, s);
   put_episode(out, s);
   put_dynamics(out, s);
-  put(out, "\n# Check: the agent to begin with. alpha: how freely it departs from the best action; "
-           "beta: its trust\n"
-           "# in its models (inf: neutral); eta: its dislike of surprise.\n"
-           "agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0}\n"
-           "\n# Check: what a fit learns, and what is believed of it beforehand.\n"
+  put(out, "\n# Check: initial agent. 1/alpha: flexibility of its policy; 1/beta: optimism about "
+           "its models\n"
+           "# (beta inf: neutral); 1/eta: adaptivity of its beliefs.\n"
+           "agent: {planner: bounded-rational, alpha: 1, beta: inf, eta: 0}\n\n"
+           "# Check: free parameters of a fit, and their priors.\n"
            "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n");
   put_columns(out, s);
 }
@@ -576,8 +579,9 @@ static void add_notes(const idm_log_schema *s, idm_notes *opt_notes)
     idm_notes_add(opt_notes, "column 'trial' has another value on every row of an agent: it is "
                              "taken for the number of the row, not for the trajectory");
   if (!agents && !trajectories)
-    idm_notes_add(opt_notes, "no column says which rows belong together; name one under data: in "
-                             "the problem file");
+    idm_notes_add(
+        opt_notes,
+        "no column assigns rows to trajectories; name one under data: in the problem file");
   else if (!agents)
     idm_notes_add(opt_notes, "no column looks like the agent; all trajectories are one agent's");
   else if (!trajectories)

@@ -1,4 +1,4 @@
-/* The ledger of a log: what became of every row that was read. */
+/* Counts rows, trajectories and agents of a log by the reason that drops them. */
 #include "io/log/log.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ void idm_row_counts_clear(idm_row_counts *ledger)
   *ledger = (idm_row_counts){0};
 }
 
-/* Room for one more trajectory. */
+/* Ensure room for one more trajectory. */
 static bool make_room(idm_row_counts *ledger)
 {
   if (ledger->ids.count <= ledger->capacity) return true;
@@ -43,7 +43,7 @@ static bool make_room(idm_row_counts *ledger)
   return true;
 }
 
-/* The cells of an id behind what the scratch holds, ended by NUL. */
+/* Append the cells of an id to the scratch, separated and ended by NUL. */
 static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, size_t *used,
                           idm_error *opt_error)
 {
@@ -118,7 +118,7 @@ static void count_lost(const idm_row_counts *ledger, idm_log_counts *intake,
   intake->read = (idm_log_size){ledger->read, ledger->ids.count, ledger->agents.count};
 }
 
-/* A reason in words. */
+/* Text of a reason; the caller frees it. */
 static char *name_reason(const idm_log *log, size_t reason)
 {
   char text[400];

@@ -1,4 +1,5 @@
-/* A log from CSV to idm_data: columns, cells, rules and the ledger of rows.
+/* Internal interface of the CSV reader and writer of decision logs: header, cells, rules, counts of
+ * rows, conversion to idm_data.
  *
  * Contents: header · choice · ledger · where · coding · log · build · cells · evidence · held ·
  * rules · survey · layout */
@@ -16,12 +17,12 @@
 
 /* === header ================================================================================= */
 
-/* Columns of a log: which one plays which role. */
+/* Roles of the columns of a log. */
 
-/* For "%.*s": a cell in a message, cut where it is long. */
+/* Arguments of "%.*s" for a cell in a message; a cell of more than 60 bytes is truncated. */
 #define IDM_CELL_FORMAT(cell) (int)((cell).length < 60 ? (cell).length : 60), (cell).text
 
-/* The field without surrounding blanks. */
+/* Returns the field without leading and trailing spaces and tabs. */
 static inline idm_csv_field idm_cell_trim(idm_csv_field field)
 {
   while (field.length && (field.text[0] == ' ' || field.text[0] == '\t')) {
@@ -34,10 +35,11 @@ static inline idm_csv_field idm_cell_trim(idm_csv_field field)
   return field;
 }
 
-/* Roles of columns: those of the table, and what a problem, its states or a caller name. */
+/* Roles of columns: those of the table of columns, then utilities (named by the problem), beliefs
+ * (named by states) and covariates (named by the caller). */
 enum {
   IDM_ROLE_UTILITY = IDM_COLUMN_COUNT,
-  IDM_ROLE_BELIEF, /* none, or one a state, in the order of states */
+  IDM_ROLE_BELIEF, /* none, or one per state, in the order of states */
   IDM_ROLE_KEEP,
   IDM_ROLE_COUNT
 };
@@ -51,57 +53,58 @@ typedef struct idm_log_role {
 typedef struct idm_log_header {
   const char *file;     /* borrowed */
   idm_labels name;      /* [columns] */
-  idm_csv_field *place; /* [columns]: line and column of each name; the texts are gone */
+  idm_csv_field *place; /* [columns]: line and column of each name; the texts are NULL */
   idm_log_role role[IDM_ROLE_COUNT];
 } idm_log_header;
 
-/* Copy the names of a first record. */
+/* Copy the column names of a header record. `file` is borrowed. */
 idm_status idm_log_header_create(idm_log_header *header, const char *file,
                                  const idm_csv_field *field, size_t count, idm_error *opt_error);
-/* Add a column behind those of the file, in the place of another. */
+/* Append a column. Messages about it give the position of column `place`. */
 idm_status idm_log_header_append(idm_log_header *header, const char *name, size_t place,
                                  idm_error *opt_error);
-/* Index of the column of that name, which must exist; `what` says in messages what it is for. */
+/* Index of the column with that name; IDM_INPUT if there is none or more than one. `what` is the
+ * purpose of the column in messages. */
 idm_status idm_log_header_find(const idm_log_header *header, const char *name, const char *what,
                                size_t *ret_column, idm_error *opt_error);
-/* IDM_INPUT at the place of a column's name. */
+/* IDM_INPUT at the position of a column's name. */
 #define idm_log_header_fail(header, which, opt_error, ...)                                         \
   idm_fail_at(opt_error, (header)->file, (long)(header)->place[which].line,                        \
               (long)(header)->place[which].column, __VA_ARGS__)
-/* Whether there is a column of that name. */
+/* Returns true if a column has that name. */
 bool idm_log_header_has(const idm_log_header *header, const char *name);
-/* Give every role its columns: those the problem names, else the defaults of the table of columns.
- */
+/* Assign columns to every role: those that the problem names, otherwise the defaults of the table
+ * of columns. */
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error);
-/* Whether every role has columns of the same names in both. */
+/* IDM_INPUT unless every role has columns with the same names in both headers. */
 idm_status idm_log_header_agree(const idm_log_header *a, const idm_log_header *b,
                                 idm_error *opt_error);
 void idm_log_header_destroy(idm_log_header *header);
-/* The first of some names that is a column, as the only column of a role; the role stays empty
- * where none is. */
+/* Map a role to the first of `names` that is a column. The role stays empty if none is. */
 idm_status idm_log_header_default(idm_log_header *header, size_t id, const char *const *names,
                                   size_t count, idm_error *opt_error);
-/* Up to 8 names, joined by commas, for a message. Returns buffer. */
+/* Write up to 8 names, separated by commas, to buffer [size]. Returns buffer. */
 char *idm_labels_list(const idm_labels *labels, char *buffer, size_t size);
 
 /* === choice ================================================================================= */
 
-/* Cells that choose: which action or observation a text stands for, by label or by code. */
+/* Decoding of cells of actions, states and observations: from text to label index, by label or by
+ * code. */
 
-/* Labels, and what else stands for them. Zero-initialise. */
+/* Labels, and the codes that map to them. Zero-initialise. */
 typedef struct idm_label_codes {
   idm_intern labels;
   bool index;
   idm_intern texts;
-  int32_t *means; /* [texts] */
+  int32_t *means; /* [texts]: index of the label */
 } idm_label_codes;
 
-/* The labels of a role, whole and, where they are joined from columns with codes of their own, by
- * column. Zero-initialise. */
+/* Decoder of the labels of a role. Labels that are joined from several columns with codes have one
+ * part per column. Zero-initialise. */
 typedef struct idm_label_decoder {
   idm_label_codes whole;
-  size_t parts; /* 0: cells are joined as they are */
+  size_t parts; /* 0: cells are joined without decoding */
   idm_label_codes *part;
 } idm_label_decoder;
 
@@ -109,23 +112,25 @@ idm_status idm_label_decoder_create(idm_label_decoder *choice, const idm_labels 
                                     const idm_codes *codes, size_t columns, idm_error *opt_error);
 void idm_label_decoder_clear(idm_label_decoder *choice);
 
-/* Which label a text stands for, or -1. A label beats a code. A label that no cell can hold (it
- * begins or ends in blanks, or holds one of `forbidden`) goes by its number. */
+/* Index of the label of a text, or -1. A label takes precedence over a code. A label that no cell
+ * can contain (empty, with leading or trailing blanks, or with a character of `forbidden`) is
+ * matched by its index. */
 int32_t idm_label_codes_find(const idm_label_codes *code, const char *text, size_t length,
                              const char *forbidden);
-/* Whether a text is a whole number from 0 on; its value, or a number beyond all labels. */
+/* Returns true if the text is a whole number of at least 0. *ret_index is its value; UINT32_MAX if
+ * it is too large or not a number. */
 bool idm_cell_is_index(const char *text, size_t length, uint32_t *ret_index);
 
 /* === ledger ================================================================================= */
 
-/* The ledger of a log: what became of every row that was read. */
+/* Counts of rows, trajectories and agents by the reason that drops them. */
 
 struct idm_log;
 struct idm_csv_field;
 
-/* Trajectories and agents of all rows, dropped ones too. Zero-initialise. */
+/* Counts over all rows, dropped ones included. Zero-initialise. */
 typedef struct idm_row_counts {
-  size_t reasons;  /* 0: nothing can be dropped, and nothing is kept here */
+  size_t reasons;  /* 0: no row can be dropped, and the counts are not used */
   size_t *rows;    /* [reasons] */
   size_t *missing; /* [reasons] */
   size_t read;     /* rows */
@@ -133,27 +138,28 @@ typedef struct idm_row_counts {
   idm_intern agents;
   size_t capacity;
   uint32_t *agent; /* [trajectory] */
-  uint32_t *stage; /* [trajectory]: the furthest reason that one of its rows came to; `reasons`: it
-                      is kept */
+  uint32_t *stage; /* [trajectory]: the last of the reasons that dropped its rows; `reasons` if a
+                      row is kept */
   bool *lost;      /* [trajectory]: a row was dropped */
-  bool *requested; /* [trajectory]: one was dropped by a condition of --where */
+  bool *requested; /* [trajectory]: a row was dropped by a condition of --where */
 } idm_row_counts;
 
 idm_status idm_row_counts_create(idm_row_counts *ledger, size_t reasons, idm_error *opt_error);
-/* The trajectory of a row, whatever becomes of it. */
+/* Count a row as read. *ret_trajectory is the index of its trajectory, which is added if it is new.
+ */
 idm_status idm_row_counts_add(struct idm_log *log, const struct idm_csv_field *field,
                               uint32_t *ret_trajectory, idm_error *opt_error);
-/* What became of a row: the reason that took it, or `reasons`. */
+/* Record the outcome of a row: the reason that drops it, or `reasons` if it is kept. */
 void idm_row_counts_record(struct idm_log *log, uint32_t trajectory, size_t reason, bool missing);
-/* Sum up what the log held, in the order of its reasons: conditions of --where, then rules; with
- * room for cut points. */
+/* Summarise the counts in the order of reasons: conditions of --where, then rules. Allocates room
+ * for `cuts` sets of cut points. */
 idm_status idm_row_counts_summarise(const struct idm_log *log, size_t cuts,
                                     idm_log_counts **ret_counts, idm_error *opt_error);
 void idm_row_counts_clear(idm_row_counts *ledger);
 
 /* === where ================================================================================== */
 
-/* Which rows of a log are wanted: conditions on its columns, as `--where` states them. */
+/* Filter of rows: the conditions on columns given by `--where`. */
 
 typedef struct idm_condition {
   size_t column;
@@ -167,72 +173,73 @@ typedef struct idm_where {
   idm_condition *condition;
 } idm_where;
 
-/* Find the columns of the conditions in a header. */
+/* Parse the conditions and find their columns in a header. */
 idm_status idm_where_map(idm_where *where, const idm_log_header *header, idm_error *opt_error);
-/* Which condition a row fails (`count`: none, it is wanted), and whether its cell is missing; a
- * text of `missing` is an empty cell. Values of one column are alternatives; else all conditions
- * hold. */
+/* Index of the first condition that a row fails (`count` if it passes all), and whether the cell of
+ * that condition is missing. A text of `missing` counts as an empty cell. Equality conditions on
+ * the same column are alternatives; all other conditions must hold. */
 idm_status idm_where_fails(const idm_where *where, const idm_intern *missing,
                            const idm_log_header *header, const idm_csv_field *field,
                            size_t *ret_condition, bool *ret_missing, idm_error *opt_error);
 void idm_where_clear(idm_where *where);
-/* Whether a cell meets a predicate; `option` says in messages who asks. An order of numbers and a
- * cell that is none is an error. */
+/* Compare a cell with a predicate; `option` is the origin of the predicate in messages. IDM_INPUT
+ * if an order comparison meets a cell that is not a number. */
 idm_status idm_cell_matches(const idm_predicate *predicate, const char *option, const char *file,
                             const idm_csv_field *cell, idm_predicate_result *ret_match,
                             idm_error *opt_error);
 
 /* === coding ================================================================================= */
 
-/* Rows that are held until they are coded: derived columns and rules, as `data:` states them.
+/* Derived columns and rules of `data:`, and the buffer of rows that they need.
  *
- * While rows come in, each gets the derived cells that it alone decides, and rules on rows drop it
- * or not. Rows that are left are held, by the columns that somebody reads, until all are known;
- * then cut points in standard deviations are found, rules on trajectories apply, the rest is
- * derived, and the rows go on to the log in the order of the files. Memory follows the rows that
- * rules on rows leave. */
+ * While rows are read, the derived cells that depend on a single row are computed, and row rules
+ * and --where drop rows. The remaining rows are buffered, with only the columns that are used.
+ * After the last row, cut points in standard deviations are computed, trajectory rules are applied,
+ * the remaining columns are derived, and the rows are passed to the log in the order of the files.
+ * Memory is proportional to the number of rows that row rules keep. */
 
 struct idm_log;
 typedef struct idm_coding idm_coding;
 typedef idm_status idm_coding_sink(struct idm_log *log, const idm_csv_field *field,
                                    idm_error *opt_error);
 
-/* Add the derived columns to a header of the log, whose roles are not mapped yet. A log that holds
- * them already, and none that they are made from, is read as it stands. */
+/* Append the derived columns to a header of the log whose roles are not mapped yet. A log that
+ * already contains the derived columns, and none of their sources, is read without derivation and
+ * without rules. */
 idm_status idm_coding_extend(struct idm_log *log, idm_log_header *header, idm_error *opt_error);
-/* Once the log's header is mapped: find the columns of derivations and rules in it. */
+/* Find the columns of derivations and rules in the log's header, whose roles must be mapped. */
 idm_status idm_coding_map(struct idm_log *log, idm_error *opt_error);
-/* Take a record of the file. */
+/* Process one record of a file. */
 idm_status idm_coding_take(struct idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-/* All files are read: hand the rows that are left to `sink`. */
+/* Complete the coding after the last file and pass the remaining rows to `sink`. */
 idm_status idm_coding_finish(struct idm_log *log, idm_coding_sink *sink, idm_error *opt_error);
-/* Derived columns whose cut points were found in the log. */
+/* Number of derived columns with cut points that were computed from the log. */
 size_t idm_coding_cuts(const idm_coding *coding);
 idm_status idm_coding_report(const idm_coding *coding, idm_log_counts *intake,
                              idm_error *opt_error);
-/* Takes NULL. */
+/* NULL is allowed. */
 void idm_coding_destroy(idm_coding *coding);
 
 /* === log ==================================================================================== */
 
-/* A log on its way from CSV to idm_data: rows as they came. */
+/* State of a log while it is read: rows in the order of the files. */
 
-/* What is known of a trajectory while rows come in. */
+/* Trajectory, as far as rows have been read. */
 typedef struct idm_log_trajectory {
   uint32_t agent;
   uint32_t variant;
-  uint32_t file; /* the one that it stands in */
+  uint32_t file; /* index of its file */
   int32_t start;
-  uint32_t first_row; /* its first row in the file */
-  uint32_t earliest;  /* its first row in time, so far */
+  uint32_t first_row; /* its first row in the order of the files */
+  uint32_t earliest;  /* its earliest row in time */
 } idm_log_trajectory;
 
-/* Zero-initialise, set the borrowed part. */
+/* Zero-initialise, then set the borrowed fields. */
 typedef struct idm_log {
   const idm_problem *problem; /* borrowed */
   const char *const *files;   /* borrowed: [file_count] */
   size_t file_count;
-  size_t at;            /* the file being read */
+  size_t at;            /* index of the file being read */
   const char *file;     /* its name in messages; borrowed */
   idm_notes *opt_notes; /* borrowed */
   idm_log_header header;
@@ -240,49 +247,52 @@ typedef struct idm_log {
   idm_label_decoder actions;
   idm_label_decoder states;
   idm_label_decoder observations;
-  idm_intern missing;     /* texts that mean what an empty cell does */
-  idm_intern missed_text; /* texts of the action's column that mean a missed response */
-  uint32_t missed_set;    /* availability of the action of a missed response alone */
-  idm_where where;        /* which rows are wanted */
-  idm_row_counts ledger;  /* what became of those that were read */
-  idm_coding
-      *coding; /* rows that are held until they are coded; NULL: they are read as they come */
-  bool coded;  /* the log held the derived columns already */
-  idm_read_errors
-      *opt_faults;   /* borrowed: rows that cannot be read are kept there, and reading goes on */
-  size_t compressed; /* files, see idm_log_counts */
+  idm_intern missing;     /* texts that count as an empty cell */
+  idm_intern missed_text; /* texts in the action column that mark a missed response */
+  uint32_t missed_set;    /* index into available_sets: the set that contains the action of a missed
+                             response alone */
+  idm_where where;        /* filter of rows */
+  idm_row_counts ledger;  /* counts of rows by outcome */
+  idm_coding *coding; /* derived columns, rules and buffered rows; NULL: rows are added to the log
+                         as they are read */
+  bool coded;         /* the log already contains the derived columns */
+  idm_read_errors *opt_faults; /* borrowed: collects errors in rows, and reading continues; NULL:
+                                  the first error ends reading */
+  size_t compressed;           /* files, see idm_log_counts */
   size_t marked;
   size_t mixed;
   size_t unsorted; /* trajectories whose rows were not in the order of time */
   idm_intern agents;
-  idm_intern trajectories;   /* agent's number in 4 bytes, then the id, its parts ended by NUL */
-  idm_intern joined;         /* the same of ids in several parts, joined by '/' */
+  idm_intern
+      trajectories; /* key: agent index in 4 bytes, then the parts of the id, separated by NUL */
+  idm_intern
+      joined; /* the same keys with the parts of ids joined by '/', for ids of several parts */
   idm_intern available_text; /* cells as written */
-  uint32_t *available_of;    /* [available_text]: the set a cell means */
+  uint32_t *available_of;    /* [available_text]: index into available_sets */
   size_t available_capacity;
-  idm_intern available_sets; /* one byte an action */
-  idm_intern starts;         /* bytes of the doubles */
-  idm_intern variants;       /* bytes of the doubles */
+  idm_intern available_sets; /* one byte per action */
+  idm_intern starts;         /* start beliefs as bytes of doubles */
+  idm_intern variants;       /* utility variants as bytes of doubles */
   idm_intern *levels;        /* [kept columns] */
 
   size_t rows;
   size_t row_capacity;
-  uint32_t *trajectory;    /* [row] */
-  int32_t *action;         /* [row] */
-  int32_t *missed;         /* [row] where responses may be missed: its text, or IDM_MISSING */
-  int32_t *state;          /* [row] where there is such a column */
-  int32_t *observation;    /* [row] */
-  uint32_t *available;     /* [row] */
-  uint32_t *line;          /* [row]: of the action's cell */
-  uint32_t *row_file;      /* [row] where there are several files */
-  uint32_t *action_column; /* [row] */
-  uint32_t *time_line;     /* [row] where there is a time */
-  uint32_t *time_column;   /* [row] where there is a time */
-  double *time;            /* [row][time columns] */
-  int32_t *covariate;      /* [row][kept columns] */
-  double
-      *evidence_number[IDM_COLUMN_COUNT]; /* [row]: evidence that is numbers, where there is any */
-  int32_t *evidence_label[IDM_COLUMN_COUNT]; /* [row]: evidence that is labels */
+  uint32_t *trajectory; /* [row] */
+  int32_t *action;      /* [row] */
+  int32_t *
+      missed; /* [row]: index into missed_text, or IDM_MISSING; NULL if no response can be missed */
+  int32_t *state;                            /* [row]; NULL without a state column */
+  int32_t *observation;                      /* [row] */
+  uint32_t *available;                       /* [row] */
+  uint32_t *line;                            /* [row]: line of the action's cell */
+  uint32_t *row_file;                        /* [row]; NULL for a single file */
+  uint32_t *action_column;                   /* [row] */
+  uint32_t *time_line;                       /* [row]; NULL without a time column */
+  uint32_t *time_column;                     /* [row]; NULL without a time column */
+  double *time;                              /* [row][time columns] */
+  int32_t *covariate;                        /* [row][kept columns] */
+  double *evidence_number[IDM_COLUMN_COUNT]; /* [row]: evidence columns of numbers, or NULL */
+  int32_t *evidence_label[IDM_COLUMN_COUNT]; /* [row]: evidence columns of labels, or NULL */
   idm_intern evidence_text[IDM_COLUMN_COUNT];
 
   idm_log_trajectory *known; /* [trajectories] */
@@ -290,19 +300,19 @@ typedef struct idm_log {
 
   char *scratch; /* joined cells */
   size_t scratch_capacity;
-  double *number;      /* scratch: [states], or [utility columns] */
+  double *number;      /* scratch: [states] or [utility columns], whichever is larger */
   bool *open;          /* scratch: [actions] */
-  uint32_t last_agent; /* of the row before: rows of a trajectory mostly stand together */
+  uint32_t last_agent; /* agent of the previous row; rows of a trajectory are mostly adjacent */
   uint32_t last_trajectory;
   size_t rounded_beliefs;            /* beliefs that had to be renormalised */
-  size_t later_beliefs;              /* rows past a trajectory's first that give a belief */
-  uint32_t later_line;               /* the first of them */
-  uint32_t rounded_line;             /* of the first of them */
+  size_t later_beliefs;              /* rows after a trajectory's first that contain a belief */
+  uint32_t later_line;               /* line of the first of them */
+  uint32_t rounded_line;             /* line of the first renormalised belief */
   size_t unknown_observations;       /* unknown observations after terminal actions */
-  uint32_t unknown_observation_line; /* of the first of them */
+  uint32_t unknown_observation_line; /* line of the first of them */
 } idm_log;
 
-/* The cell without surrounding blanks; one that says that it is missing is empty. */
+/* The cell without surrounding blanks; empty if its text marks a missing value. */
 static inline idm_csv_field idm_log_cell(const idm_log *log, const idm_csv_field *field)
 {
   idm_csv_field cell = idm_cell_trim(*field);
@@ -312,7 +322,7 @@ static inline idm_csv_field idm_log_cell(const idm_log *log, const idm_csv_field
   return cell;
 }
 
-/* Whether a row, which may be the one that is read now, is a missed response. */
+/* Returns true if a row is a missed response. The row may be the one being read. */
 static inline bool idm_log_is_missed(const idm_log *log, size_t row)
 {
   return log->missed && log->missed[row] >= 0;
@@ -326,13 +336,14 @@ static inline const char *idm_log_file(const idm_log *log, size_t row)
 
 /* === build ================================================================================== */
 
-/* From rows as they came to evidence. */
+/* Conversion of rows to idm_data. */
 
-/* Two rows of one trajectory have the same time. */
+/* Fail with IDM_INPUT because two rows of a trajectory have the same time. */
 idm_status idm_log_fail_duplicate(const char *file, uint32_t earlier, uint32_t later,
                                   uint32_t column, idm_error *opt_error);
-/* Group, order and check the rows, and move what the log holds into evidence. *ret_closing counts
- * those that only say where a trajectory went: they are no decisions. */
+/* Group rows by trajectory, order them by time, check them, and move the content of the log into
+ * *ret_data. *ret_closing counts rows that only give the final state of a trajectory; they are not
+ * decisions. */
 idm_status idm_log_build(idm_log *log, idm_data **ret_data, size_t *ret_closing,
                          idm_error *opt_error);
 
@@ -340,19 +351,19 @@ idm_status idm_log_build(idm_log *log, idm_data **ret_data, size_t *ret_closing,
 
 /* Cells of a log: labels, numbers, sets of actions and beliefs. */
 
-/* A finite decimal number; false for anything else. */
+/* Parse a finite decimal number; returns false for any other text. */
 bool idm_cell_number(const idm_csv_field *cell, double *ret_number);
 
-/* Whether a text is one of those that commonly stand for what was not recorded. */
+/* Returns true if a text commonly marks a missing value (such as NA). */
 bool idm_cell_is_missing_text(const char *text, size_t length);
-/* The number of a cell of a column; IDM_INPUT where it is none. */
+/* Number in a cell of a column; IDM_INPUT if the cell is not a number. */
 idm_status idm_log_number(const idm_log *log, const idm_csv_field *cell, size_t column,
                           double *ret_number, idm_error *opt_error);
-/* IDM_INPUT where a cell that becomes a name (an id, a level, a label) cannot stand in every
- * output: `what` says whose it is. */
+/* IDM_INPUT if a cell that is used as a name (an id, a level, a label) cannot be written to every
+ * output. `what` describes the cell in messages. */
 idm_status idm_log_check_name(const idm_log *log, const idm_csv_field *cell, const char *what,
                               idm_error *opt_error);
-/* Each reads its cells of a row whose number is log->rows; the trajectory is log->trajectory[row].
+/* Each function reads its cells of row log->rows, which belongs to trajectory log->trajectory[row].
  */
 idm_status idm_log_read_time(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_action(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
@@ -362,37 +373,38 @@ idm_status idm_log_read_available(idm_log *log, const idm_csv_field *field, idm_
 idm_status idm_log_read_utility(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_belief(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
 idm_status idm_log_read_covariates(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-/* Room in the scratch for `size` bytes. */
+/* Ensure that the scratch has room for `size` bytes. */
 idm_status idm_log_scratch(idm_log *log, size_t size, idm_error *opt_error);
 
 /* === evidence =============================================================================== */
 
-/* Columns of evidence: numbers and labels beside actions and observations. */
+/* Columns of evidence other than actions and observations: numbers and labels. */
 
 /* Read the evidence of a row. */
 idm_status idm_log_read_evidence(idm_log *log, const idm_csv_field *field, idm_error *opt_error);
-/* Room for the evidence of `capacity` rows; false where memory is short. */
+/* Ensure room for the evidence of `capacity` rows; returns false if memory is exhausted. */
 bool idm_log_grow_evidence(idm_log *log, size_t capacity);
 void idm_log_clear_evidence(idm_log *log);
-/* Move it into the data, in the order of rows (NULL: as they came); trajectories are known. */
+/* Copy the evidence into the data, in the given order of rows (NULL: the order of the files). The
+ * trajectories of the data must be set. */
 idm_status idm_log_move_evidence(const idm_log *log, const uint32_t *order, idm_data *data,
                                  idm_error *opt_error);
 
 /* === held =================================================================================== */
 
-/* Rows held by column while a log is coded. coding.c fills and completes them, rules.c judges them.
- */
+/* Buffer of rows, by column, while a log is coded. rules.c stores rows and applies trajectory
+ * rules; coding.c computes deferred derived columns. */
 
-/* A column of held rows: distinct texts, and which of them stands where. */
+/* A buffered column: distinct texts, and the text of each row. */
 typedef struct idm_buffered_column {
-  size_t column; /* in the log's header */
+  size_t column; /* index in the log's header */
   idm_intern text;
-  uint32_t *cell;  /* [row]: IDM_INTERN_NONE where it is missing */
-  uint32_t *line;  /* [row]: place of the cell */
-  uint32_t *place; /* [row] */
+  uint32_t *cell;  /* [row]: index into text; IDM_INTERN_NONE if missing */
+  uint32_t *line;  /* [row]: line of the cell */
+  uint32_t *place; /* [row]: column of the cell */
 } idm_buffered_column;
 
-/* Cut points in standard deviations, as they are found. */
+/* Cut points in standard deviations, computed from the log. */
 typedef struct idm_cut_points {
   bool needed;
   idm_welford numbers;
@@ -402,54 +414,58 @@ typedef struct idm_cut_points {
 
 struct idm_coding {
   const idm_columns *columns; /* borrowed: derived columns and rules */
-  size_t file_columns;        /* columns of the file's own */
-  bool *deferred;             /* [derived]: known only when all rows are */
-  bool *requested;            /* [derived]: a condition or a rule on rows asks for it */
-  idm_cut_points *found;      /* [derived]: of those cut in standard deviations */
-  size_t *width;              /* [derived]: sources */
-  size_t **source;            /* [derived][source]: column in the log's header */
-  size_t *rule_column;        /* [rule]: column in the log's header, where it has one */
-  char **scratch;             /* [derived]: texts that are joined */
-  size_t *scratch_capacity;   /* [derived] */
-  idm_csv_field *sources;     /* scratch: cells of the sources of one */
-  idm_csv_field *field;       /* [header]: a record with its derived cells */
+  size_t file_columns;        /* number of columns in the file */
+  bool *deferred;             /* [derived]: computed after the last row is read */
+  bool *requested; /* [derived]: used by --where, a row rule or a cut in standard deviations */
+  idm_cut_points *found;    /* [derived]: cut points computed from the log */
+  size_t *width;            /* [derived]: number of sources */
+  size_t **source;          /* [derived][source]: column in the log's header */
+  size_t *rule_column;      /* [rule]: column in the log's header, for rules with a column */
+  char **scratch;           /* [derived]: joined texts */
+  size_t *scratch_capacity; /* [derived] */
+  idm_csv_field *sources;   /* scratch: source cells of one derived column */
+  idm_csv_field *field;     /* [header]: a record with its derived cells */
   size_t fields;
 
   size_t buffered_columns;
   idm_buffered_column *buffered;
-  idm_labels buffered_name; /* of the held columns, which go by name from file to file */
-  size_t *buffered_index;   /* [header]: which held column it is, or buffered_columns */
+  idm_labels buffered_name; /* names of the buffered columns, which identify them in every file */
+  size_t *
+      buffered_index; /* [header]: index of the buffered column; buffered_columns if not buffered */
   size_t rows;
   size_t capacity;
-  uint32_t *trajectory; /* [row]: of the ledger */
+  uint32_t *trajectory; /* [row]: index in the counts */
   uint32_t *file;       /* [row] */
-  uint32_t *reason;     /* [row]: what takes it; of the ledger */
-  uint32_t *order;      /* [row]: rows by trajectory, in the order of time */
+  uint32_t
+      *reason; /* [row]: index in the counts of the reason that drops it; `reasons` if it is kept */
+  uint32_t *order; /* [row]: rows by trajectory, in the order of time */
 };
 
-/* Hold the record that the coding has before it. */
+/* Append the record in coding->field to the buffer. */
 idm_status idm_buffer_row(idm_log *log, uint32_t trajectory, idm_error *opt_error);
-/* The cell of a held row; its text moves when one is added to the column. */
+/* Cell of a buffered row. Its text is invalid after a text is added to the column. */
 idm_csv_field idm_buffered_cell(const idm_coding *coding, size_t column, size_t row);
 
 /* === rules ================================================================================== */
 
-/* Rules that take rows and trajectories. */
+/* Rules that drop rows and trajectories. */
 
-/* Which rule on rows takes a record (`rules`: none), and whether its cell is missing. */
+/* Index of the row rule that drops the record in coding->field (`rules` if none), and whether its
+ * cell is missing. */
 idm_status idm_rules_drop_row(const idm_log *log, size_t *ret_rule, bool *ret_missing,
                               idm_error *opt_error);
-/* Order the held rows, and let rules on trajectories take theirs: fills order and reason. */
+/* Order the buffered rows and apply the trajectory rules to them; fills order and reason. */
 idm_status idm_rules_drop_trajectories(idm_log *log, idm_error *opt_error);
 
 /* === survey ================================================================================= */
 
-/* What a table tells of a problem: columns by name or by guess, labels, ends of trajectories. */
+/* Schema of a table, inferred for a first problem file: columns by name or by guess, labels, final
+ * actions of trajectories. */
 
-/* A column with more distinct texts than this, or with a longer one, does not hold labels. */
+/* Limits of a column of labels: number of distinct texts, and bytes per text. */
 enum { idm_label_limit = 50, idm_label_bytes = 100 };
 
-/* What is known of one trajectory: its last row so far. */
+/* Last row of a trajectory, as far as rows have been read. */
 typedef struct idm_ending {
   int action;
   double time;
@@ -463,12 +479,13 @@ typedef struct idm_label_column {
   size_t count;
 } idm_label_column;
 
-/* Rows divided into trajectories. */
+/* Partition of the rows into trajectories. */
 typedef struct idm_division {
   idm_intern trajectories;
   idm_ending *endings; /* [trajectories] */
   size_t ending_capacity;
-  bool is_inner[idm_label_limit]; /* [action]: on a row that is not the last of its trajectory */
+  bool is_inner[idm_label_limit]; /* [action]: occurs on a row that is not the last of its
+                                     trajectory */
 } idm_division;
 
 /* Zero-initialise, set the file. */
@@ -477,36 +494,37 @@ typedef struct idm_log_schema {
   idm_log_header header;
   idm_label_column actions;
   idm_label_column observations;
-  idm_intern missing; /* texts in place of labels that look as if nothing was recorded */
+  idm_intern missing; /* texts in columns of labels that probably mark missing values */
   idm_intern agents;
-  idm_division division; /* by all columns of the trajectory */
-  idm_division
-      coarser_division; /* without the last, `trial`, which may number the rows of a trajectory */
-  bool has_trial;       /* that column is one of them */
-  bool counts_rows;     /* it numbers rows, and was left out */
+  idm_division division;         /* by all columns of the trajectory's id */
+  idm_division coarser_division; /* without the last column, `trial`, which may number the rows of a
+                                    trajectory */
+  bool has_trial;                /* the id of the trajectory includes `trial` */
+  bool counts_rows;              /* `trial` numbers rows and was removed from the id */
   size_t rows;
   char *scratch;
   size_t scratch_capacity;
 } idm_log_schema;
 
-/* One pass over the table. */
+/* Infer the schema in one pass over the table. */
 idm_status idm_log_schema_infer(idm_log_schema *schema, idm_csv *csv, idm_error *opt_error);
 void idm_log_schema_clear(idm_log_schema *schema);
-/* Actions that stand on last rows only, in sorted order; returns how many. */
+/* Actions that occur only on last rows, in sorted order; returns their number. */
 size_t idm_log_schema_endings(const idm_log_schema *schema,
                               const char *ret_action[idm_label_limit]);
 
 /* === layout ================================================================================= */
 
-/* Columns of a log to be written: those that the problem maps, by its names for them. */
+/* Columns of a log to be written, with the names that the problem maps. */
 
-/* Beside the roles of a log that is read: what nobody reads back. */
+/* Roles of written columns that are not read back, in addition to the roles of a log that is read.
+ */
 enum { IDM_LAYOUT_STEP = IDM_ROLE_COUNT, IDM_LAYOUT_STATE };
 
 typedef struct idm_layout_column {
   char *name;
   size_t role; /* of idm_column, IDM_ROLE_UTILITY, IDM_ROLE_BELIEF, or one of the above */
-  size_t part; /* which of the role's columns */
+  size_t part; /* index among the role's columns */
 } idm_layout_column;
 
 /* Zero-initialise. */
@@ -515,9 +533,10 @@ typedef struct idm_layout {
   idm_layout_column *column;
 } idm_layout;
 
-/* Part `part` of a text that stands in `count` columns, joined by '/' when it is read: the pieces
- * between the first '/' characters, the last being all that is left. False where it has too few
- * pieces, or one that a reader would not find again: empty, or with a blank at an end. */
+/* Part `part` of a text that is written to `count` columns and joined by '/' when it is read: the
+ * texts between the first '/' characters, the last part being the remainder. Returns false if the
+ * text has too few parts, or a part that would not be read back: empty, or with leading or trailing
+ * blanks. */
 bool idm_layout_piece(const char *text, size_t count, size_t part, const char **ret_piece,
                       size_t *ret_length);
 

@@ -1,4 +1,5 @@
-/* Preferences from a table: worse, better and, where there is one, weight; one a row. */
+/* Reads preferences between trajectories from a CSV table with columns worse, better and,
+ * optionally, weight; one preference per row. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,10 @@
 enum { WORSE, BETTER, WEIGHT, COLUMNS };
 static const char *const column_name[COLUMNS] = {"worse", "better", "weight"};
 
-/* A table as far as it has been read. */
+/* State of the reader. */
 typedef struct preference_reader {
   const char *file;
-  idm_intern name; /* of trajectories, in their order */
+  idm_intern name; /* names of trajectories, by index */
   size_t column_index[COLUMNS];
   size_t width;
   size_t capacity;
@@ -51,7 +52,7 @@ static idm_status map_header(preference_reader *t, const idm_csv_field *field, s
     if (t->column_index[c] == count && c != WEIGHT)
       return idm_fail_at(t->opt_error, t->file, 1, 1,
                          "no column '%s' of preferences; expected worse and better, which name "
-                         "trajectories of the log, and at will weight",
+                         "trajectories of the log, and, optionally, weight",
                          column_name[c]);
   }
   return IDM_OK;
@@ -118,9 +119,10 @@ static idm_status read_row(preference_reader *t, const idm_csv_field *field)
   return IDM_OK;
 }
 
-/* --- circles -------------------------------------------------------------------------------- */
+/* --- cycles ---------------------------------------------------------------------------------- */
 
-/* They are legal: people are not of one mind. Whoever gave the table may not know of them. */
+/* Add a remark if preferences form a cycle. Cycles are valid, since judgements are noisy, but the
+ * author of the table may not be aware of them. */
 static idm_status note_cycle(const preference_reader *t, idm_notes *opt_notes)
 {
   enum { shown = 5 };
@@ -140,7 +142,7 @@ static idm_status note_cycle(const preference_reader *t, idm_notes *opt_notes)
   }
   if (length)
     idm_notes_add(opt_notes,
-                  "preferences go in a circle, as in %s: no utility agrees with all of them, and "
+                  "preferences form a cycle, as in %s: no utility agrees with all of them, and "
                   "each is taken as a noisy judgement",
                   list);
   free(cycle);
@@ -174,11 +176,11 @@ static idm_status read_rows(preference_reader *t, idm_csv *csv)
   }
   if (status == IDM_OK && !t->preferences->count)
     status = idm_fail_at(t->opt_error, t->file, 1, 1,
-                         "no preferences below the header; expected one a row");
+                         "no preferences below the header; expected one per row");
   return status;
 }
 
-/* Preferences take the place of those that the data had. */
+/* Read preferences and replace those of the data. */
 static idm_status read_table(idm_csv *csv, const char *file, idm_data *data, idm_notes *opt_notes,
                              idm_error *opt_error)
 {

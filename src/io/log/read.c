@@ -1,4 +1,4 @@
-/* A log from CSV: one pass over the rows, then grouping. */
+/* Reads a log from CSV in one pass over the rows, then groups them by trajectory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "io/log/log.h"
 
-/* Rows are numbered in 32 bits. */
+/* Row indices have 32 bits. */
 static const size_t row_limit = (size_t)1 << 31;
 
 /* --- the log -------------------------------------------------------------------------------- */
@@ -30,7 +30,7 @@ static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
   idm_status status =
       idm_label_decoder_create(&log->actions, &setting->actions, &columns->codes[IDM_COLUMN_ACTION],
                                role[IDM_COLUMN_ACTION].count, opt_error);
-  /* Where states are observed, what is seen is a state: cells of both mean the same. */
+  /* If states are observed, observations are states: both columns use the same labels and codes. */
   if (status == IDM_OK && role[IDM_COLUMN_STATE].count)
     status = idm_label_decoder_create(&log->states, &setting->states,
                                       &columns->codes[IDM_COLUMN_OBSERVATION],
@@ -44,21 +44,22 @@ static idm_status prepare_meanings(idm_log *log, idm_error *opt_error)
   return status;
 }
 
-/* Availability: all actions, and the action of a missed response alone. */
+/* Intern the sets of available actions: all actions (index 0), and the action of a missed response
+ * alone. */
 static bool prepare_sets(idm_log *log, size_t actions)
 {
   const size_t alone = log->problem->columns.missed_action;
   uint32_t all;
   for (size_t u = 0; u < actions; u++) log->open[u] = true;
   if (!idm_intern_add(&log->available_sets, (const char *)log->open, actions, &all)) return false;
-  /* The analyser drops the fields of a log when the address of one is passed to another file. */
+  /* The analyser loses the fields of a log when the address of one is passed to another file. */
   /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clear() frees log->open with the log */
   if (!alone) return true;
   for (size_t u = 0; u < actions; u++) log->open[u] = u == alone - 1;
   return idm_intern_add(&log->available_sets, (const char *)log->open, actions, &log->missed_set);
 }
 
-/* Everything whose size the header and the problem tell. */
+/* Allocate everything whose size depends on the header and the problem. */
 static idm_status prepare(idm_log *log, idm_error *opt_error)
 {
   const idm_setting *setting = log->problem->setting;
@@ -107,8 +108,8 @@ static void clear(idm_log *log)
   idm_log_header_destroy(&log->header);
 }
 
-/* A larger array of rows with the same content; where memory ran out the old one, and *grown is
- * cleared. An array of no width stays absent. */
+/* Enlarge an array of rows. If memory is exhausted, returns the old array and clears *grown. An
+ * array of width 0 stays NULL. */
 static void *grow(void *old, size_t size, size_t width, size_t capacity, bool *grown)
 {
   if (!width) return old;
@@ -150,7 +151,7 @@ static idm_status make_room(idm_log *log, const idm_csv_field *field, idm_error 
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Put the cells of an id into the scratch from *used on, a separator between them. */
+/* Append the cells of an id to the scratch at *used, with a separator between them. */
 static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, char separator,
                           size_t *used, idm_error *opt_error)
 {
@@ -161,7 +162,7 @@ static idm_status join_id(idm_log *log, size_t id, const idm_csv_field *field, c
       return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
                          "%s in column '%s'; expected the id of %s",
                          idm_cell_trim(field[role->column[i]]).length
-                             ? "a cell that says that it is missing (data.missing)"
+                             ? "a cell marked as missing (data.missing)"
                              : "an empty cell",
                          log->header.name.name[role->column[i]],
                          id == IDM_COLUMN_AGENT ? "an agent" : "a trajectory");
@@ -217,7 +218,7 @@ static idm_status add_trajectory(idm_log *log, uint32_t agent, idm_error *opt_er
   return IDM_OK;
 }
 
-/* The cells of an id are joined by '/' where it is written: two must not come to the same there. */
+/* IDM_INPUT if two ids are equal once their cells are joined by '/', as they are in outputs. */
 static idm_status check_joined(idm_log *log, const idm_csv_field *field, size_t length,
                                idm_error *opt_error)
 {
@@ -237,21 +238,21 @@ static idm_status check_joined(idm_log *log, const idm_csv_field *field, size_t 
                      (int)(length - sizeof(uint32_t)), log->scratch + sizeof(uint32_t));
 }
 
-/* Two files that number their trajectories alike, with nothing to tell them apart, must not be read
- * as one trajectory. */
+/* Fail with IDM_INPUT because a trajectory has rows in two files. Files that number their
+ * trajectories alike, without a column that distinguishes them, must not be merged. */
 static idm_status fail_spread(const idm_log *log, const idm_csv_field *field,
                               const idm_log_trajectory *known, idm_error *opt_error)
 {
   const idm_csv_field cell =
       idm_cell_trim(field[log->header.role[IDM_COLUMN_TRAJECTORY].column[0]]);
-  return idm_fail_at(opt_error, log->file, (long)cell.line, (long)cell.column,
-                     "the trajectory '%.*s' begins in %s (line %lu); a trajectory stands in one "
-                     "file: give its rows an agent or a trajectory of their own, or join the files",
-                     IDM_CELL_FORMAT(cell), log->files[known->file],
-                     (unsigned long)log->line[known->first_row]);
+  return idm_fail_at(
+      opt_error, log->file, (long)cell.line, (long)cell.column,
+      "the trajectory '%.*s' begins in %s (line %lu); all rows of a trajectory must be in one "
+      "file: give its rows an agent or a trajectory of their own, or join the files",
+      IDM_CELL_FORMAT(cell), log->files[known->file], (unsigned long)log->line[known->first_row]);
 }
 
-/* A trajectory is the pair of its agent and its own id. */
+/* Read the ids of a row. The pair of agent and own id identifies a trajectory. */
 static idm_status read_ids(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   uint32_t agent;
@@ -303,7 +304,7 @@ static idm_status read_row(idm_log *log, const idm_csv_field *field, idm_error *
 
 /* --- the whole file ------------------------------------------------------------------------- */
 
-/* Once a file is read: what is to be known of it. */
+/* Add remarks about a file that has been read. */
 static void add_notes(idm_log *log)
 {
   if (log->rounded_beliefs)
@@ -329,7 +330,7 @@ static void add_notes(idm_log *log)
   log->rounded_beliefs = log->later_beliefs = log->unknown_observations = 0;
 }
 
-/* What --where left. */
+/* Add remarks about the rows that --where drops. */
 static void note_where(const idm_log *log, const idm_log_counts *intake)
 {
   char conditions[200] = "";
@@ -352,7 +353,7 @@ static void note_where(const idm_log *log, const idm_log_counts *intake)
                   missing);
 }
 
-/* What was left out, and of what. */
+/* Add remarks about dropped rows and about their reasons. */
 static void note_intake(const idm_log *log, const idm_log_counts *intake)
 {
   note_where(log, intake);
@@ -370,12 +371,12 @@ static void note_intake(const idm_log *log, const idm_log_counts *intake)
                   intake->truncated_by_where, intake->truncated_by_where == 1 ? "y" : "ies");
   if (intake->coded)
     idm_notes_add(log->opt_notes,
-                  "%s holds the columns that data.derive makes, and none that they are made from: "
-                  "they are read as they stand, and no rule applies",
+                  "%s already has the columns that data.derive computes, and none of their "
+                  "sources: they are read unchanged, and no rule applies",
                   log->file);
 }
 
-/* Nothing is left: by what. */
+/* Fail with IDM_INPUT because no row is left; the message lists the reasons. */
 static idm_status fail_empty(const idm_log *log, const idm_log_counts *intake, idm_error *opt_error)
 {
   char list[400] = "";
@@ -390,7 +391,7 @@ static idm_status fail_empty(const idm_log *log, const idm_log_counts *intake, i
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* The header of a file: of the first, or one with the same columns. */
+/* Read the header of a file. Later files must have the same columns as the first. */
 static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
                               idm_error *opt_error)
 {
@@ -416,7 +417,7 @@ static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options 
   return status == IDM_OK ? idm_coding_map(log, opt_error) : status;
 }
 
-/* A record: into the log, or aside until it is coded. */
+/* Add a record to the log; with derived columns or rules, to the coding. */
 static idm_status add_record(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   if (log->coding) return idm_coding_take(log, field, opt_error);
@@ -432,7 +433,7 @@ static idm_status add_record(idm_log *log, const idm_csv_field *field, idm_error
   return status;
 }
 
-/* A row that cannot be read ends the reading, unless somebody wants to know of all of them. */
+/* Store a read error if the caller collects them, and continue; otherwise fail with it. */
 static idm_status record_fault(const idm_log *log, idm_status status, const idm_error *error,
                                idm_error *opt_error)
 {
@@ -456,7 +457,7 @@ static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *o
   while (status == IDM_OK) {
     status = idm_csv_next(csv, &field, &count, opt_error);
     if (status != IDM_OK || !count) break;
-    idm_error error; /* large: filled only where something fails */
+    idm_error error; /* large: filled only on failure */
     status = record_fault(log, add_record(log, field, &error), &error, opt_error);
   }
   if (status == IDM_OK) add_notes(log);
@@ -467,7 +468,7 @@ static idm_status read_rows(idm_csv *csv, idm_log *log, const idm_csv_options *o
   return status;
 }
 
-/* A row that is coded: as add_record, with the same way around faults. */
+/* Add a coded row; errors are collected as in read_rows. */
 static idm_status add_coded_record(idm_log *log, const idm_csv_field *field, idm_error *opt_error)
 {
   idm_error error;

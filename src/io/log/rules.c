@@ -1,4 +1,4 @@
-/* Rows that are held until they are coded, and rules.
+/* Buffers rows of a log by column, and applies the rules that drop rows and trajectories.
  *
  * Contents: held · rules */
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* === held =================================================================================== */
 
-/* Rows held by column while a log is coded. */
+/* Buffer of rows, by column, while a log is coded. */
 
 static bool grow_array(uint32_t **array, size_t capacity)
 {
@@ -68,7 +68,7 @@ idm_csv_field idm_buffered_cell(const idm_coding *coding, size_t column, size_t 
 
 /* === rules ================================================================================== */
 
-/* Rules that leave rows out, each with what it takes. */
+/* Rules that drop rows, and the reason recorded for each dropped row. */
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
@@ -132,7 +132,8 @@ static int compare_rows(const void *a, const void *b)
   return order ? order : x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Of rows of a trajectory with the same time one is kept, where a rule says which. */
+/* Keep one of several rows of a trajectory with the same time, the first or the last as the rule
+ * `duplicates` requires. IDM_INPUT without such a rule. */
 static idm_status drop_duplicates(const idm_log *log, const timed *row, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
@@ -205,7 +206,7 @@ static idm_status order_rows(idm_log *log, idm_error *opt_error)
 
 /* --- trajectories --------------------------------------------------------------------------- */
 
-/* Rows of one trajectory that are still there, in the order of time. */
+/* Rows of one trajectory that are not dropped, in the order of time. */
 typedef struct trajectory_rows {
   uint32_t *row;
   size_t count;
@@ -218,7 +219,8 @@ static void drop_from(const idm_log *log, trajectory_rows *rows, size_t first, s
   rows->count = first;
 }
 
-/* The next visit is exactly one step after the last, or a visit was skipped. */
+/* Truncate a trajectory at its first gap: the column must increase by exactly `every` (relative
+ * tolerance 1e-9) from one row to the next. */
 static idm_status truncate_trajectory(idm_log *log, size_t r, trajectory_rows *rows,
                                       idm_error *opt_error)
 {

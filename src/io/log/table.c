@@ -1,4 +1,4 @@
-/* Tables about rows of a log.
+/* Writes CSV tables about rows of a log (explanations, trials), and reads logs with history.
  *
  * Contents: table · lines · explanation · trials · history */
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* === table ================================================================================== */
 
-/* CSV on its way to a file: cells, quoted where they must be, through a buffer. */
+/* Buffered writer of CSV; cells are quoted where necessary. */
 
 void idm_csv_writer_put(idm_csv_writer *table, const char *bytes, size_t length)
 {
@@ -74,7 +74,7 @@ idm_status idm_csv_writer_commit(idm_csv_writer *table, idm_error *opt_error)
 
 /* === lines ================================================================================== */
 
-/* Lines of CSV about rows of a log: see the header. */
+/* CSV lines about rows of a log. */
 
 static void put(idm_row_writer *writer, const char *text)
 {
@@ -109,7 +109,7 @@ idm_status idm_row_writer_header(idm_row_writer *writer, const char *word, const
   return IDM_OK;
 }
 
-/* The cell of an id; a number where there is no name. */
+/* Write an id; without a name, its index counted from 1. */
 static void put_name(idm_row_writer *writer, const idm_labels *names, size_t index)
 {
   if (index < names->count)
@@ -202,9 +202,9 @@ idm_status idm_row_writer_write(const idm_data *data, const idm_setting *setting
 
 /* === explanation ============================================================================ */
 
-/* An explanation as CSV: a line a row, beside what a rational agent would have done. */
+/* Explanation as CSV: one line per row, with the behaviour of a rational agent for comparison. */
 
-/* Columns by state or action, in their order in the file. */
+/* Columns per state or action, in the order of the file. */
 static const struct column {
   const char *word;
   idm_explain_part part;
@@ -277,15 +277,15 @@ idm_status idm_explanation_write_csv(const idm_explanation *explanation, const i
 
 /* === trials ================================================================================= */
 
-/* Trials as CSV, for people and statistics programs. */
+/* Trials as CSV. */
 
-/* Numbers of a row that are the trials' own. */
+/* Number of values per row of trials. */
 static size_t trials_width(idm_sizes n)
 {
   return n.states + 2 * n.actions + 2;
 }
 
-/* What number i of a row is called, and of which label. */
+/* Title of value i of a row, and its label (NULL if it has none). */
 static const char *column_title(const idm_row_writer *writer, size_t i, const char **ret_label)
 {
   const idm_sizes n = writer->data->sizes;
@@ -337,11 +337,11 @@ idm_status idm_trials_write_csv(const idm_trials *trials, const idm_data *data,
 
 /* === history ================================================================================ */
 
-/* A log of which some rows are scored and the others are history: see the header. */
+/* Logs of which some rows are scored and the others are history. */
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* A row by its place in the files. */
+/* Key of a row: its file and line. */
 static uint64_t row_position_of(const idm_data *data, size_t row)
 {
   return (uint64_t)(data->file ? data->file[row] : 0) << 32 | data->line[row];
@@ -353,7 +353,8 @@ static int compare_positions(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Mark the rows of the whole log that are not among the scored ones. */
+/* Mark the rows of the whole log that are not scored as history. IDM_INPUT if a scored row is not
+ * in the whole log. */
 static idm_status mark_history(const idm_data *scored, idm_data *full_log, idm_error *opt_error)
 {
   uint64_t *row_position = idm_new(scored->rows, sizeof *row_position);
@@ -380,7 +381,7 @@ static idm_status mark_history(const idm_data *scored, idm_data *full_log, idm_e
 
 /* --- agents --------------------------------------------------------------------------------- */
 
-/* Leave out the trajectories of agents without a row that is scored. */
+/* Drop the trajectories of agents without a scored row. */
 static idm_status keep_agents(idm_data **data, idm_error *opt_error)
 {
   idm_data *source = *data, *part = NULL;
@@ -405,7 +406,7 @@ static idm_status keep_agents(idm_data **data, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- reading --------------------------------------------------------------------------------- */
 
 static void note_history(const idm_data *data, idm_notes *opt_notes)
 {

@@ -1,4 +1,4 @@
-/* Evidence as CSV: what idm_data_read_csv reads back with the same problem.
+/* Writes evidence as CSV that idm_data_read_csv reads back with the same problem.
  *
  * Contents: layout · write */
 #include <math.h>
@@ -17,7 +17,7 @@
 
 /* === layout =================================================================================== */
 
-/* Columns of a log to be written: those that the problem maps, by its names for them. */
+/* Columns of a log to be written, with the names that the problem maps. */
 
 static const char belief_prefix[] = "belief.";
 
@@ -49,7 +49,7 @@ bool idm_layout_piece(const char *text, size_t count, size_t part, const char **
   return true;
 }
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static const char *what_of(size_t role)
 {
@@ -103,7 +103,7 @@ static bool has_sets(const idm_data *data)
   return false;
 }
 
-/* Whether a trajectory starts elsewhere than the setting says. */
+/* Returns true if a trajectory has a start belief other than the setting's. */
 static bool has_beliefs(const idm_data *data, const idm_setting *setting)
 {
   const size_t k = data->sizes.states;
@@ -114,7 +114,8 @@ static bool has_beliefs(const idm_data *data, const idm_setting *setting)
   return false;
 }
 
-/* Whether states are observed and recorded: they say where trajectories start. */
+/* Returns true if states are observed and recorded on every first row, so that they determine the
+ * starts. */
 static bool starts_are_states(const idm_data *data, const idm_setting *setting)
 {
   if (!setting->fully_observed || !data->state) return false;
@@ -129,7 +130,7 @@ static idm_status add_beliefs(idm_layout *layout, const idm_labels *states, idm_
   for (size_t s = 0; s < states->count && status == IDM_OK; s++) {
     char number[24];
     const char *state = states->name[s];
-    /* The reader cuts blanks off the end of a header, and takes a number for a state. */
+    /* The reader trims blanks at the end of a header, and accepts an index for such a state. */
     snprintf(number, sizeof number, "%zu", s);
     if (!*state || is_blank(state[strlen(state) - 1])) state = number;
     const size_t size = sizeof belief_prefix + strlen(state);
@@ -142,7 +143,7 @@ static idm_status add_beliefs(idm_layout *layout, const idm_labels *states, idm_
   return status;
 }
 
-/* Evidence that the problem maps, and what the data hold beside. */
+/* Add the evidence that the problem maps, and that which the data contain in addition. */
 static idm_status add_evidence(idm_layout *layout, const idm_data *data, const idm_columns *columns,
                                idm_error *opt_error)
 {
@@ -154,7 +155,8 @@ static idm_status add_evidence(idm_layout *layout, const idm_data *data, const i
   return status;
 }
 
-/* A role that is not written must not be found by its default name. */
+/* IDM_INPUT if the reader would map a role that is not written to another column by its default
+ * name. */
 static idm_status check_defaults(const idm_layout *layout, const idm_columns *columns,
                                  const idm_setting *setting, idm_error *opt_error)
 {
@@ -175,9 +177,9 @@ static idm_status check_defaults(const idm_layout *layout, const idm_columns *co
   return IDM_OK;
 }
 
-/* The columns of evidence, in the order in which they are written. Where agent and trajectory share
- * a column it stands once, as the agent's. IDM_INPUT where the log would be read otherwise than it
- * is written: a column of two roles, or one that the reader takes for another role by default. */
+/* Columns of evidence, in the order in which they are written. A column shared by agent and
+ * trajectory is written once, as the agent's. IDM_INPUT if the log would not be read as it is
+ * written: a column with two roles, or one that the reader maps to another role by default. */
 static idm_status idm_layout_create(idm_layout *layout, const idm_data *data,
                                     const idm_problem *problem, idm_error *opt_error)
 {
@@ -201,7 +203,7 @@ static idm_status idm_layout_create(idm_layout *layout, const idm_data *data,
   if (status == IDM_OK && data->state && !problem->setting->fully_observed)
     status = add(layout, "state", IDM_LAYOUT_STATE, 0, opt_error);
   if (status == IDM_OK) status = check_defaults(layout, columns, problem->setting, opt_error);
-  /* The step is for people; it gives way to a column of its name. */
+  /* The step is for human readers; a column with the same name takes precedence. */
   if (status == IDM_OK && !columns->role[IDM_COLUMN_TIME].count && !find(layout, "step")) {
     status = add(layout, "step", IDM_LAYOUT_STEP, 0, opt_error);
     if (status != IDM_OK) return status;
@@ -217,10 +219,10 @@ static idm_status idm_layout_create(idm_layout *layout, const idm_data *data,
 
 /* --- cells ---------------------------------------------------------------------------------- */
 
-/* Cells made once, written many times. */
+/* Texts of cells, built once and written many times. */
 typedef struct text_list {
   size_t count;
-  size_t *offset; /* [count + 2]: the last is where the cell being made ends */
+  size_t *offset; /* [count + 2]: the last is the end of the cell being built */
   char *text;
   size_t capacity;
 } text_list;
@@ -231,14 +233,14 @@ static void destroy_cells(text_list *list)
   free(list->text);
 }
 
-/* Room for `count` cells. */
+/* Allocate `count` cells. */
 static bool create_cells(text_list *list, size_t count)
 {
   *list = (text_list){.offset = idm_new(count + 2, sizeof *list->offset)};
   return list->offset;
 }
 
-/* Append to the cell that comes after the last one ended. */
+/* Append to the cell being built. */
 static bool append(text_list *list, const char *text, size_t length)
 {
   const size_t used = list->offset[list->count + 1];
@@ -284,7 +286,7 @@ static void put_text(idm_csv_writer *out, const char *text)
   idm_csv_writer_text(out, text, strlen(text));
 }
 
-/* --- numbers that a reader does not take for missing ---------------------------------------- */
+/* --- numbers that are not read as missing ---------------------------------------------------- */
 
 enum { max_digits = 96 };
 
@@ -303,8 +305,8 @@ static bool is_missing(const idm_labels *missing, const char *text, size_t lengt
   return place_of(missing, text, length) < missing->count;
 }
 
-/* A number as text that is none of those that mean "not recorded": zeros in front change nothing.
- * Returns its length. */
+/* Prefix a number with zeros until its text is none of those that mark a missing value. Returns its
+ * length. */
 static size_t spell_number(const idm_labels *missing, char *text, size_t length, size_t size)
 {
   const size_t sign = text[0] == '-';
@@ -321,9 +323,9 @@ static size_t number_text(const idm_labels *missing, double value, char *text, s
   return spell_number(missing, text, (size_t)idm_number_text(value, text, size), size);
 }
 
-/* --- names that a reader finds again -------------------------------------------------------- */
+/* --- names that can be read back ------------------------------------------------------------- */
 
-/* Whether a reader takes a label as it is when it stands in `columns` columns. */
+/* Returns true if a label, written to `columns` columns, is read back unchanged. */
 static bool is_plain(const char *name, size_t columns, const char *forbidden)
 {
   const char *piece;
@@ -332,7 +334,8 @@ static bool is_plain(const char *name, size_t columns, const char *forbidden)
          name[strcspn(name, forbidden)] == '\0';
 }
 
-/* The label, or its number where a reader would not take the label as it is. */
+/* Text of a label: the label itself, or its index, written to number [size], if the label would not
+ * be read back. */
 static idm_status spell_label(const idm_labels *labels, size_t index, size_t columns,
                               const char *forbidden, char *number, size_t size,
                               const char **ret_text, idm_error *opt_error)
@@ -351,8 +354,8 @@ static idm_status spell_label(const idm_labels *labels, size_t index, size_t col
   return idm_fail(opt_error, IDM_INPUT, "the label '%s' cannot be written in a CSV file", name);
 }
 
-/* What the problem's codes say in place of a label; NULL where they say nothing, or what a reader
- * would take for something else: a label beats a code. */
+/* Code of a label; NULL if it has none, or if a reader would take the code for another label, which
+ * takes precedence. */
 static const char *coded(const idm_code *opt_code, const idm_labels *labels, size_t index,
                          char *number, size_t size)
 {
@@ -367,14 +370,15 @@ static const char *coded(const idm_code *opt_code, const idm_labels *labels, siz
   return same == labels->count || same == index ? text : NULL;
 }
 
-/* How labels of a role stand in one of its columns. */
+/* Texts of a role's labels in one of its columns. */
 typedef struct column_text {
   const idm_code *opt_code;
-  idm_labels levels; /* what codes are of: distinct parts of labels; borrowed where it is the only
-                        column, empty without codes */
+  idm_labels levels; /* levels that the codes map to: distinct parts of labels; borrowed if this is
+                        the only column, empty without codes */
 } column_text;
 
-/* A cell as the codes say, else as it is; neither may be one that means "not recorded". */
+/* Append the code of a cell, or its own text if it has no code. IDM_INPUT if the text marks a
+ * missing value. */
 static idm_status append_label(const column_text *column, const idm_labels *missing,
                                const char *piece, size_t length, text_list *list,
                                idm_error *opt_error)
@@ -396,7 +400,7 @@ static idm_status append_label(const column_text *column, const idm_labels *miss
   return appended ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* One cell a label and column: that of label i in column c is i * columns + c. */
+/* Append one cell per label and column: label i in column c has index i * columns + c. */
 static idm_status append_labels(const idm_labels *labels, const column_text *column, size_t columns,
                                 const idm_labels *missing, text_list *list, idm_error *opt_error)
 {
@@ -420,7 +424,7 @@ static idm_status make_labels(const idm_labels *labels, const idm_columns *map, 
 {
   const size_t columns = idm_columns_count(map, role);
   const idm_codes *codes = &map->codes[role];
-  /* As in idm_label_decoder_create: a map of whole labels has no part for each of several columns.
+  /* As in idm_label_decoder_create: codes of whole labels do not apply to parts in several columns.
    */
   const bool coded_by_column =
       columns == 1 || codes->count > 1 || (codes->count == 1 && codes->code[0].index);
@@ -454,7 +458,7 @@ static idm_status make_states(const idm_labels *states, text_list *list, idm_err
   return IDM_OK;
 }
 
-/* One cell a set: its actions joined by '|'; nothing for the set of all. */
+/* One cell per set: its actions joined by '|'; empty for the set of all actions. */
 static idm_status make_sets(const idm_data *data, const idm_setting *setting, text_list *list,
                             idm_error *opt_error)
 {
@@ -482,7 +486,7 @@ static idm_status make_sets(const idm_data *data, const idm_setting *setting, te
   return status;
 }
 
-/* One cell a start and state. The last start stands for the setting's own: empty. */
+/* One cell per start and state. The last start is the setting's own; its cells are empty. */
 static idm_status make_starts(const idm_data *data, const idm_problem *problem, text_list *list,
                               idm_error *opt_error)
 {
@@ -503,7 +507,7 @@ static idm_status make_starts(const idm_data *data, const idm_problem *problem, 
   return IDM_OK;
 }
 
-/* One cell a variant and utility column. */
+/* One cell per variant and utility column. */
 static idm_status make_utilities(const idm_data *data, const idm_labels *missing, text_list *list,
                                  idm_error *opt_error)
 {
@@ -530,12 +534,12 @@ typedef struct writer {
   text_list sets;
   text_list starts;
   text_list utilities;
-  bool split_agents;       /* the agents' names have a part a column */
-  bool split_trajectories; /* and so have the trajectories' */
+  bool split_agents;       /* the agents' names have one part per column */
+  bool split_trajectories; /* the trajectories' names have one part per column */
   idm_csv_writer out;
 } writer;
 
-/* Whether every name of an id has a part for each of its columns. */
+/* Returns true if every name of an id has one part for each of its columns. */
 static bool splits(const idm_labels *names, size_t count, size_t columns)
 {
   const char *piece;
@@ -543,7 +547,7 @@ static bool splits(const idm_labels *names, size_t count, size_t columns)
   bool whole = names->count && names->count == count;
   for (size_t i = 0; i < names->count && whole; i++) {
     whole = idm_layout_piece(names->name[i], columns, 0, &piece, &length);
-    /* Of several parts none may hold a '/', or two ids could fall together. */
+    /* With several parts, none may contain '/': two ids could become equal. */
     size_t slashes = 0;
     for (const char *c = names->name[i]; *c; c++) slashes += *c == '/';
     whole = whole && (columns == 1 || slashes + 1 == columns);
@@ -566,7 +570,7 @@ static void put_integer(writer *w, size_t number)
                      spell_number(&w->problem->columns.missing, text, length, sizeof text));
 }
 
-/* A part of an id, or its number in every column. */
+/* Write a part of an id; the index of the id in every column if it has no such part. */
 static void put_id(writer *w, const idm_labels *names, bool split, size_t index, size_t columns,
                    size_t part)
 {
@@ -580,7 +584,8 @@ static void put_id(writer *w, const idm_labels *names, bool split, size_t index,
     idm_csv_writer_text(&w->out, piece, length);
 }
 
-/* Evidence that the problem maps and nobody gave: the least number that is legal, or a label. */
+/* Write evidence that the problem maps; if the data lack it, the least valid number, or the label
+ * 1. */
 static void put_evidence(writer *w, size_t c, size_t trajectory, size_t row)
 {
   const idm_data *data = w->data;
@@ -600,7 +605,7 @@ static void put_label(writer *w, const text_list *list, idm_column role, size_t 
     put_cell(&w->out, list, (size_t)label * idm_columns_count(&w->problem->columns, role) + part);
 }
 
-/* The text of a missed response, in each column of the action; else the action. */
+/* Write the text of a missed response in each column of the action; otherwise the action. */
 static void put_action(writer *w, size_t part, size_t row)
 {
   const idm_data *data = w->data;
@@ -638,7 +643,7 @@ static void put_column(writer *w, const idm_layout_column *column, size_t trajec
   case IDM_COLUMN_OBSERVATION:
     put_label(w, &w->observations, IDM_COLUMN_OBSERVATION, column->part, data->observation[row]);
     break;
-  case IDM_COLUMN_AVAILABLE: /* several columns are read as their union */
+  case IDM_COLUMN_AVAILABLE: /* written once: several columns are read as their union */
     if (!column->part && !idm_data_missed(data, row))
       put_cell(&w->out, &w->sets, data->available[row]);
     break;
@@ -675,9 +680,9 @@ static void put_header(writer *w)
   idm_csv_writer_put(&w->out, "\n", 1);
 }
 
-/* --- the file ------------------------------------------------------------------------------- */
+/* --- file ------------------------------------------------------------------------------------ */
 
-/* One trajectory an agent, where the columns cannot tell more apart. */
+/* IDM_INPUT if the columns do not distinguish the trajectories of an agent. */
 static idm_status check_ids(const writer *w, idm_error *opt_error)
 {
   const idm_data *data = w->data;
@@ -698,7 +703,7 @@ static idm_status check_ids(const writer *w, idm_error *opt_error)
                   idm_columns_name(&w->problem->columns, IDM_COLUMN_AGENT, 0));
 }
 
-/* Missed responses are written by a text that the problem names for them. */
+/* IDM_INPUT if the problem does not name a text for a missed response of the data. */
 static idm_status check_missed(const idm_data *data, const idm_columns *columns,
                                idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* Vectors of a plan in the .alpha format. */
+/* Writes the vectors of a plan in the .alpha format. */
 #include "idm/alpha_file.h"
 
 #include "base/door.h"

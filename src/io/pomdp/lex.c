@@ -1,4 +1,4 @@
-/* Words of Cassandra's format: tokens with their place, and names with a hash index. */
+/* Splits Cassandra's format into tokens with positions, and stores names in a hash index. */
 #include "io/pomdp/pomdp.h"
 
 #include "base/text.h"
@@ -11,9 +11,9 @@
 
 #include "base/memory.h"
 
-/* Most states, actions or observations. */
+/* Largest number of states, actions or observations. */
 #define MAX_NAMES ((size_t)1000000)
-/* A probability may be above 1 by what a row's sum may be. */
+/* A probability may exceed 1 by as much as the sum of a row may. */
 #define MAX_PROBABILITY (1 + 1e-4)
 
 /* --- tokens --------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static bool is_digit(char c)
 void idm_pomdp_lexer_start(idm_pomdp_lexer *lexer, const char *text, size_t length,
                            const char *opt_file, idm_error *opt_error)
 {
-  /* Editors on some systems put a byte order mark first; it is no part of the first word. */
+  /* A byte order mark, which some editors write, is not part of the first word. */
   const size_t mark = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   *lexer = (idm_pomdp_lexer){.text = text + mark,
                              .file = opt_file ? opt_file : "",
@@ -93,7 +93,8 @@ bool idm_pomdp_numeric(const char *text, size_t length)
   return i == length;
 }
 
-/* The grammar lets a sign stand apart from its number: the end of that number, or `sign_end`. */
+/* The grammar allows blanks between a sign and its number: the end of that number, or `sign_end`.
+ */
 static const char *signed_end(const char *sign_end, const char *end)
 {
   const char *at = sign_end;
@@ -172,7 +173,8 @@ bool idm_pomdp_is(const idm_pomdp_token *token, const char *word)
          memcmp(token->text, word, token->length) == 0;
 }
 
-/* Value of a number token; false where it is none, is too long or overflows. */
+/* Value of a number token; returns false if the token is not a number, is too long, or overflows.
+ */
 static bool token_real(const idm_pomdp_token *token, double *ret_value)
 {
   char buffer[512];
@@ -183,8 +185,8 @@ static bool token_real(const idm_pomdp_token *token, double *ret_value)
   buffer[length] = '\0';
   char *end = NULL;
   *ret_value = idm_number_read(buffer, &end);
-  /* An embedding program's locale may read the point otherwise: refuse rather than cut the number.
-   */
+  /* The locale of a host program may use another decimal point: reject the number rather than
+   * truncate it. */
   return end == buffer + length && isfinite(*ret_value);
 }
 
@@ -200,14 +202,14 @@ bool idm_pomdp_count(const idm_pomdp_token *token, size_t *ret_value)
   return true;
 }
 
-/* Bytes of the UTF-8 character at `text`, or 0 where it is malformed. */
+/* Bytes of the UTF-8 character at `text`; 0 if it is malformed. */
 static size_t character_length(const char *text, size_t length)
 {
   unsigned long code;
   return idm_utf8_decode(text, length, &code);
 }
 
-/* Whether text is well-formed UTF-8 without control characters. */
+/* Returns true for well-formed UTF-8 without control characters. */
 static bool is_legible(const char *text, size_t length)
 {
   for (size_t i = 0; i < length;) {
@@ -219,7 +221,7 @@ static bool is_legible(const char *text, size_t length)
   return true;
 }
 
-/* "'word'", "':'" or "the end of the file", safe to print and cut to size; returns buffer. */
+/* "'word'", "':'" or "the end of the file", printable and truncated to size; returns buffer. */
 static char *token_text(const idm_pomdp_token *token, char *buffer, size_t size)
 {
   if (token->kind == IDM_POMDP_END) {
@@ -292,7 +294,7 @@ static uint64_t hash_text(const char *text, size_t length)
   return hash ^ (hash >> 32);
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* The slot that contains the name, or the empty slot where it belongs. */
 static size_t name_slot(const idm_pomdp_names *names, const idm_pomdp_token *token)
 {
   size_t i = (size_t)hash_text(token->text, token->length) & (names->slots - 1);
@@ -322,7 +324,7 @@ static idm_status grow_names(idm_pomdp_names *names, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Append a name. *ret_new is false, and nothing changes, where it is there already. */
+/* Append a name. *ret_new is false, and nothing changes, if it exists already. */
 static idm_status add_name(idm_pomdp_names *names, const idm_pomdp_token *token, bool *ret_new,
                            idm_error *opt_error)
 {
@@ -345,8 +347,9 @@ long idm_pomdp_names_find(const idm_pomdp_names *names, const idm_pomdp_token *t
   return (long)names->slot[name_slot(names, token)] - 1;
 }
 
-/* Words that nobody means as a name: in a list they tell of a key whose colon was forgotten. The
- * format reserves more, but start, reset, T, O and R are names in files people have. */
+/* Returns true for words that are not meant as names: in a list they indicate a key without its
+ * colon. The format reserves more words, but existing files use start, reset, T, O and R as names.
+ */
 static bool is_reserved(const idm_pomdp_token *token)
 {
   static const char *const words[] = {"discount",     "values",  "states",  "actions", "include",

@@ -1,4 +1,4 @@
-/* The format .POMDP: tokens, rewards and rows of distributions.
+/* Internal interface of the .POMDP format: tokens, rewards and rows of distributions.
  *
  * Contents: lex · reward · rows */
 #ifndef IDM_IO_POMDP_POMDP_H
@@ -11,7 +11,7 @@
 
 /* === lex ==================================================================================== */
 
-/* What the files that read Cassandra's format share: tokens, names, and the store of rewards. */
+/* Tokens and names of Cassandra's format. */
 
 /* --- tokens --------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ typedef enum idm_pomdp_kind {
   IDM_POMDP_NUMBER
 } idm_pomdp_kind;
 
-/* A piece of the text; it points into the text and owns nothing. */
+/* A token; it points into the text and owns nothing. */
 typedef struct idm_pomdp_token {
   idm_pomdp_kind kind;
   const char *text;
@@ -31,47 +31,48 @@ typedef struct idm_pomdp_token {
   const char *line_start;
 } idm_pomdp_token;
 
-/* Where the reader stands. A plain copy of it looks ahead without moving the original. */
+/* State of the lexer. A plain copy looks ahead without moving the original. */
 typedef struct idm_pomdp_lexer {
   const char *text;
   const char *file;
-  idm_error *error; /* where failures are described; may be NULL */
+  idm_error *error; /* destination of errors; may be NULL */
   const char *at;
   const char *end;
   const char *line_start;
   long line;
 } idm_pomdp_lexer;
 
-/* `opt_file` is the name in messages. */
+/* `opt_file` is the name of the file in messages. */
 void idm_pomdp_lexer_start(idm_pomdp_lexer *lexer, const char *text, size_t length,
                            const char *opt_file, idm_error *opt_error);
 idm_pomdp_token idm_pomdp_next(idm_pomdp_lexer *lexer);
 idm_pomdp_token idm_pomdp_peek(const idm_pomdp_lexer *lexer);
 
-/* Whether a key, or the end, comes next: a word with a colon, or start include: and start exclude:.
- * Lists of words stop there. */
+/* Returns true if a key or the end of the text follows: a word with a colon, or start include: or
+ * start exclude:. Lists of words end there. */
 bool idm_pomdp_at_key(const idm_pomdp_lexer *lexer);
-/* "found TOKEN, expected ...", with the token's place. */
+/* Fail with IDM_INPUT at a token: "found TOKEN, expected ...". */
 idm_status idm_pomdp_fail(const idm_pomdp_lexer *lexer, const idm_pomdp_token *token,
                           const char *format, ...) IDM_PRINTF(3, 4);
-/* An empty token at a place of the text, with its line. Counting is put off until it is needed:
- * lines and columns kept for every row would cost more than the rows where a file is one long line.
- */
+/* An empty token at a position in the text, with its line. Lines are counted only when they are
+ * needed: storing lines and columns of every row would cost more than the rows in a file of one
+ * long line. */
 idm_pomdp_token idm_pomdp_locate(const idm_pomdp_lexer *lexer, const char *at);
-/* The next token as a finite number; `what` it is, number `index` (from 0) of `count`, in messages.
- */
+/* Read the next token as a finite number. In messages it is described by `what`, as number `index`
+ * (from 0) of `count`. */
 idm_status idm_pomdp_read_real(idm_pomdp_lexer *lexer, const char *what, size_t index, size_t count,
                                double *ret_value);
-/* The same for a number from 0 to 1. */
+/* The same for a probability from 0 to 1. */
 idm_status idm_pomdp_read_probability(idm_pomdp_lexer *lexer, const char *what, size_t index,
                                       size_t count, double *ret_value);
 
 /* Column of a token in characters, from 1. */
 long idm_pomdp_column(const idm_pomdp_token *token);
 bool idm_pomdp_is(const idm_pomdp_token *token, const char *word);
-/* Value of a token of plain digits; false for anything else. Large values saturate at SIZE_MAX. */
+/* Value of a token of digits only; returns false for any other token. Large values saturate at
+ * SIZE_MAX. */
 bool idm_pomdp_count(const idm_pomdp_token *token, size_t *ret_value);
-/* Whether a text reads in full as a number: sign, digits, point, exponent. */
+/* Returns true if the whole text is a number: sign, digits, point, exponent. */
 bool idm_pomdp_numeric(const char *text, size_t length);
 
 /* --- names ---------------------------------------------------------------------------------- */
@@ -79,9 +80,9 @@ bool idm_pomdp_numeric(const char *text, size_t length);
 /* States, actions or observations: a count, or names with a hash index. Zero-initialise. */
 typedef struct idm_pomdp_names {
   size_t count;
-  size_t capacity;       /* of name; 0 where the file gives a count only */
+  size_t capacity;       /* of name; 0 if the file gives a count only */
   idm_pomdp_token *name; /* [count] */
-  size_t slots;          /* a power of two, above twice the names */
+  size_t slots;          /* a power of two, more than twice the number of names */
   uint32_t *slot;        /* [slots]: index + 1; 0 is empty */
 } idm_pomdp_names;
 
@@ -92,25 +93,26 @@ typedef struct idm_pomdp_range {
   bool any;
 } idm_pomdp_range;
 
-/* Read a count, or names up to the next key. `what` is one of them, with its article. */
+/* Read a count, or names up to the next key. `what` is the singular of an element with its article,
+ * for messages. */
 idm_status idm_pomdp_read_names(idm_pomdp_lexer *lexer, idm_pomdp_names *names, const char *what);
 /* Read a name, a number in range, or '*'. */
 idm_status idm_pomdp_read_element(idm_pomdp_lexer *lexer, const idm_pomdp_names *names,
                                   const char *what, idm_pomdp_range *ret_range);
 /* Index of a name, or -1. */
 long idm_pomdp_names_find(const idm_pomdp_names *names, const idm_pomdp_token *token);
-/* Copy the names, where there are any, over labels of the same count. */
+/* Copy the names, if there are any, to labels of the same count. */
 idm_status idm_pomdp_names_copy(const idm_pomdp_names *names, idm_labels *labels,
                                 idm_error *opt_error);
 void idm_pomdp_names_destroy(idm_pomdp_names *names);
 
 /* === reward ================================================================================= */
 
-/* Rewards of a .POMDP file: rules, and the utility that they are in expectation. */
+/* Rewards of a .POMDP file: rules, and their expectation as a utility. */
 
 /* Coordinates of a reward rule: index + 1, or one of these. */
 #define IDM_POMDP_ANY 0u         /* every action, state, next state or observation */
-#define IDM_POMDP_ROW UINT32_MAX /* as observation: one stored number an observation */
+#define IDM_POMDP_ROW UINT32_MAX /* as observation: one stored number per observation */
 #define IDM_POMDP_MATRIX                                                                           \
   (UINT32_MAX) /* as next state: stored numbers [next state][observation]                          \
                 */
@@ -122,15 +124,15 @@ typedef struct idm_pomdp_rule_key {
   uint32_t observation;
 } idm_pomdp_rule_key;
 
-/* Rules in file order, where a later rule overrides earlier ones. Memory follows the file's size.
- */
+/* Rules in file order; a later rule overrides earlier ones. Memory is proportional to the size of
+ * the file. */
 typedef struct idm_pomdp_rewards idm_pomdp_rewards;
 
 idm_status idm_pomdp_rewards_create(idm_pomdp_rewards **ret_rewards, idm_error *opt_error);
 void idm_pomdp_rewards_destroy(idm_pomdp_rewards *rewards);
 /* Store one number of a row or matrix; a rule refers to its first number. */
 idm_status idm_pomdp_rewards_push(idm_pomdp_rewards *rewards, double value, idm_error *opt_error);
-/* Numbers stored so far: the place of the next one. */
+/* Count of the numbers stored so far: the index of the next one. */
 size_t idm_pomdp_rewards_stored(const idm_pomdp_rewards *rewards);
 /* Add a rule with one value. */
 idm_status idm_pomdp_rewards_set(idm_pomdp_rewards *rewards, idm_pomdp_rule_key key, double value,
@@ -139,14 +141,14 @@ idm_status idm_pomdp_rewards_set(idm_pomdp_rewards *rewards, idm_pomdp_rule_key 
 idm_status idm_pomdp_rewards_set_stored(idm_pomdp_rewards *rewards, idm_pomdp_rule_key key,
                                         size_t first, idm_error *opt_error);
 /* utility[action][state] = sum over s' of T times sum over o of O times R. A reward that is the
- * same for all that can follow comes out exactly. */
+ * same for all possible successors is returned without rounding. */
 idm_status idm_pomdp_rewards_expect(const idm_pomdp_rewards *rewards, const idm_setting *setting,
                                     double *utility, idm_error *opt_error);
 
 /* === rows =================================================================================== */
 
-/* Rows of distributions as a .POMDP file gives them: non-zero entries only, so that memory follows
- * what the file contains and not the square of the number of states. */
+/* Rows of distributions of a .POMDP file. Only non-zero entries are stored, so that memory is
+ * proportional to the content of the file and not to the square of the number of states. */
 
 /* One row. */
 typedef struct idm_pomdp_row {
@@ -154,7 +156,7 @@ typedef struct idm_pomdp_row {
   uint32_t capacity;
   uint32_t *column; /* [count], ascending */
   double *value;    /* [count] */
-  bool reset;       /* every entry is the start's, whatever that will be; count is 0 */
+  bool reset;       /* the row is the start belief, which may be read later; count is 0 */
 } idm_pomdp_row;
 
 typedef struct idm_pomdp_rows {
@@ -163,21 +165,21 @@ typedef struct idm_pomdp_rows {
   idm_pomdp_row *row; /* [count] */
 } idm_pomdp_rows;
 
-/* So many rows of zeros. */
+/* Create `count` rows of zeros. */
 idm_status idm_pomdp_rows_create(size_t count, size_t width, idm_pomdp_rows *rows,
                                  idm_error *opt_error);
 void idm_pomdp_rows_destroy(idm_pomdp_rows *rows);
 /* Replace a row by a dense one, [width]. */
 idm_status idm_pomdp_rows_set(idm_pomdp_rows *rows, size_t index, const double *dense,
                               idm_error *opt_error);
-/* Replace a row by the start belief, which may not be known yet. */
+/* Replace a row by the start belief, which may be read later. */
 void idm_pomdp_rows_reset(idm_pomdp_rows *rows, size_t index);
 /* Set the entries from column `first` to `end` - 1 of a row to one value. */
 idm_status idm_pomdp_rows_put(idm_pomdp_rows *rows, size_t index, size_t first, size_t end,
                               double value, idm_error *opt_error);
-/* A row as a dense one, [width]; NaN where the start's entry belongs. */
+/* Write a row to dense [width]; NaN in place of entries of the start belief. */
 void idm_pomdp_rows_get(const idm_pomdp_rows *rows, size_t index, double *dense);
-/* All rows as transitions, entries that are not positive left out. */
+/* All rows as sparse transitions; entries that are not positive are omitted. */
 idm_status idm_pomdp_rows_moves(const idm_pomdp_rows *rows, idm_sparse_rows **ret_sparse,
                                 idm_error *opt_error);
 

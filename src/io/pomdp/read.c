@@ -1,10 +1,10 @@
-/* Reader of Cassandra's .POMDP format.
+/* Reads Cassandra's .POMDP format.
  *
  * Contents: preamble; start; the body; T and O; R; finishing.
  *
- * Nothing depends on line structure: a list of names ends where a word is followed by a colon.
- * Arrays are made at the first T, O or R, when all sizes must be known, so that a bare count costs
- * nothing. */
+ * Line structure has no meaning: a list of names ends at a word that is followed by a colon. Arrays
+ * are allocated at the first T, O or R, when all sizes must be known, so that a large count alone
+ * takes no memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,25 +17,25 @@
 #include "io/pomdp/pomdp.h"
 #include "io/pomdp/read.h"
 
-/* Largest array of T or O. */
+/* Largest array of T or O, in bytes. */
 #define MAX_BYTES ((size_t)1 << 30)
-/* Matrices of transitions, one an action, that are not worth keeping row by row. */
+/* Size in bytes of the transition matrix of an action below which sparse rows are not used. */
 #define DENSE_LIMIT ((size_t)1 << 18)
-/* Deviations of a row below this are rounding and not worth a note. */
+/* Deviations of a row's sum below this are rounding errors and are not reported. */
 #define NOTED_SUM_ERROR 1e-9
 
 /* T or O: rows of distributions by action and state. */
 typedef struct matrix_section {
   const char *key;
-  const char *what;    /* one of its numbers, in messages */
+  const char *what;    /* description of one of its numbers, in messages */
   idm_pomdp_rows rows; /* [action][state] */
-  const char **row;    /* [action][state]: where in the text it was last given; NULL: never */
+  const char **row; /* [action][state]: position in the text where it was last given; NULL: never */
 } matrix_section;
 
 typedef struct reader {
-  idm_pomdp_lexer lexer; /* also where errors go */
+  idm_pomdp_lexer lexer; /* also has the destination of errors */
   idm_notes *notes;
-  bool by_rows; /* transitions stay rows (idm_sparse_rows), in place of matrices */
+  bool by_rows; /* keep transitions as sparse rows (idm_sparse_rows) instead of matrices */
   idm_pomdp_names states;
   idm_pomdp_names actions;
   idm_pomdp_names observations;
@@ -43,7 +43,7 @@ typedef struct reader {
   bool has_values;
   bool cost;
   double discount;
-  double *start; /* [state]; NULL where the file does not say */
+  double *start; /* [state]; NULL if the file does not give it */
   const char *start_place;
   bool fully_observed;
   idm_problem *problem; /* NULL until the first T, O or R */
@@ -67,8 +67,8 @@ static idm_status read_discount(reader *r, const idm_pomdp_token *key)
   const idm_status status =
       idm_pomdp_read_real(&r->lexer, "a discount in [0, 1]", 0, 1, &r->discount);
   if (status != IDM_OK) return status;
-  /* 1 asks for a horizon, which the format has no word for: it is given afterwards, or refused by
-   * idm_problem_validate. */
+  /* A discount of 1 requires a horizon, which the format cannot express: the horizon is set later,
+   * or idm_problem_validate rejects the problem. */
   if (!(r->discount >= 0 && r->discount <= 1))
     return idm_pomdp_fail(&r->lexer, &token, "a discount in [0, 1]");
   r->discount = fabs(r->discount);
@@ -98,7 +98,7 @@ static idm_status read_start_list(reader *r, const idm_pomdp_token *key, bool in
 {
   const size_t states = r->states.count;
   size_t chosen = 0;
-  /* start doubles as the set of listed states, then as the distribution. */
+  /* start first marks the listed states, then becomes the distribution. */
   do {
     idm_pomdp_range element;
     const idm_status status = idm_pomdp_read_element(&r->lexer, &r->states, "a state", &element);
@@ -116,7 +116,7 @@ static idm_status read_start_list(reader *r, const idm_pomdp_token *key, bool in
   return IDM_OK;
 }
 
-/* Numbers after start: are a distribution, or, where there is but one, the number of a state. */
+/* Numbers after start: are a distribution, or, if there is only one, the index of a state. */
 static idm_status read_start_numbers(reader *r)
 {
   const size_t states = r->states.count;
@@ -148,7 +148,7 @@ static idm_status read_start(reader *r, const idm_pomdp_token *key)
   const bool include = idm_pomdp_is(&token, "include");
   if (include || idm_pomdp_is(&token, "exclude")) {
     idm_pomdp_next(&r->lexer);
-    idm_pomdp_next(&r->lexer); /* the colon, as the caller has seen */
+    idm_pomdp_next(&r->lexer); /* the colon, which the caller has checked */
     return read_start_list(r, key, include);
   }
   idm_pomdp_next(&r->lexer);
@@ -170,7 +170,7 @@ static idm_status read_start(reader *r, const idm_pomdp_token *key)
 
 /* --- the body ------------------------------------------------------------------------------- */
 
-/* The name of a problem is its file's, without directories and extension. */
+/* Name the problem after its file, without directories and extension. */
 static idm_status name_problem(reader *r)
 {
   const char *slash = strrchr(r->lexer.file, '/');
@@ -185,8 +185,8 @@ static idm_status name_problem(reader *r)
   return IDM_OK;
 }
 
-/* Whether transitions are kept row by row: not where states are observed, nor where a matrix takes
- * less than what comes with rows. */
+/* Returns true if transitions are kept as sparse rows: not if states are observed, nor if a matrix
+ * takes less memory. */
 static bool keeps_sparse(const reader *r, idm_sizes n)
 {
   return r->by_rows && !r->fully_observed &&
@@ -227,7 +227,7 @@ static idm_status make_table(reader *r, idm_sizes n, size_t width, matrix_sectio
   return idm_pomdp_rows_create(pairs, width, &t->rows, r->lexer.error);
 }
 
-/* All sizes are known: make the arrays. `token` is where the body starts, for messages. */
+/* Allocate the arrays, once all sizes are known. `token` is the start of the body, for messages. */
 static idm_status allocate_body(reader *r, const idm_pomdp_token *token)
 {
   if (r->problem) return IDM_OK;
@@ -257,7 +257,7 @@ static idm_status allocate_body(reader *r, const idm_pomdp_token *token)
   return r->row ? IDM_OK : idm_fail_memory(error);
 }
 
-/* Elements divided by colons, at least one and at most `most`. */
+/* Read elements separated by colons, at least one and at most `max_entries`. */
 static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
                                 const char *const what[], size_t max_entries,
                                 idm_pomdp_range *ranges, size_t *ret_count)
@@ -272,7 +272,7 @@ static idm_status read_elements(reader *r, const idm_pomdp_names *const names[],
 
 /* --- T and O -------------------------------------------------------------------------------- */
 
-/* Copy r->row to every row in range, or have the rows be the start's. */
+/* Copy r->row to every row in range; with `reset`, set the rows to the start belief. */
 static idm_status copy_row(reader *r, matrix_section *t, idm_pomdp_range actions,
                            idm_pomdp_range states, bool reset, const char *where)
 {
@@ -318,7 +318,7 @@ static idm_status read_table_row(reader *r, matrix_section *t, idm_pomdp_range a
 {
   const idm_pomdp_token token = idm_pomdp_peek(&r->lexer);
   const bool transition = t == &r->transition;
-  /* The start may yet come: each entry of a reset takes its share at the end. */
+  /* The start may be read later: the entries of a reset row are filled in at the end. */
   const bool reset = transition && idm_pomdp_is(&token, "reset");
   if (idm_pomdp_is(&token, "uniform")) {
     idm_pomdp_next(&r->lexer);
@@ -410,8 +410,8 @@ static idm_status read_reward_block(reader *r, idm_pomdp_rule_key key, size_t co
   return idm_pomdp_rewards_set_stored(r->rewards, key, first, r->lexer.error);
 }
 
-/* Without observations a rule stops at the next state: R: a : s : s' with a number, R: a : s with a
- * row over s', R: a with a matrix [s][s']. What is seen is the next state, so a row over next
+/* Without observations, a rule ends at the next state: R: a : s : s' with a number, R: a : s with a
+ * row over s', R: a with a matrix [s][s']. The observation is the next state, so a row over next
  * states is a row over observations. */
 static idm_status read_reward_observed(reader *r, idm_pomdp_rule_key key, size_t count)
 {
@@ -457,7 +457,7 @@ static idm_status read_reward(reader *r)
 static idm_status read_section(reader *r, const idm_pomdp_token *key)
 {
   if (idm_pomdp_is(key, "start")) return read_start(r, key);
-  idm_pomdp_next(&r->lexer); /* the colon, as the caller has seen */
+  idm_pomdp_next(&r->lexer); /* the colon, which the caller has checked */
   if (idm_pomdp_is(key, "discount")) return read_discount(r, key);
   if (idm_pomdp_is(key, "values")) return read_values(r, key);
   const struct {
@@ -497,7 +497,7 @@ static idm_status read_file(reader *r)
   }
 }
 
-/* How far rows were from 1, for one note a kind. */
+/* Deviations of row sums from 1, for one remark per kind. */
 typedef struct sum_error {
   size_t rows;
   double largest;
@@ -533,7 +533,7 @@ static void note_sum_error(reader *r, const char *what, const sum_error *d)
 static idm_status finish_start(reader *r)
 {
   sum_error d = {0};
-  if (!r->start) return IDM_OK; /* absent: uniform, as the setting is made */
+  if (!r->start) return IDM_OK; /* absent: uniform, the default of the setting */
   if (!finish_row(r->start, r->states.count, &d))
     return fail_sum(r, r->start_place, r->start, r->states.count, "start");
   memcpy(r->problem->setting->start, r->start, r->states.count * sizeof *r->start);
@@ -541,8 +541,8 @@ static idm_status finish_start(reader *r)
   return IDM_OK;
 }
 
-/* Complete and check every row of a table, and write it to `opt_matrix`, or back where there is
- * none. */
+/* Complete and check every row of a table, and write it to `opt_matrix`; back to the table if that
+ * is NULL. */
 static idm_status finish_table(reader *r, const idm_pomdp_token *end, matrix_section *t,
                                double *opt_matrix)
 {

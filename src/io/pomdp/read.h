@@ -1,4 +1,4 @@
-/* The reader of Cassandra's .POMDP format, with a choice of how transitions are kept. */
+/* Reader of Cassandra's .POMDP format, which can keep transitions as sparse rows. */
 #ifndef IDM_IO_POMDP_READ_H
 #define IDM_IO_POMDP_READ_H
 
@@ -6,8 +6,8 @@
 
 #include "idm/problem.h"
 
-/* As idm_problem_parse_pomdp. With `by_rows`, transitions of many hidden states are kept row by
- * row: see idm_problem_read_by_rows. */
+/* As idm_problem_parse_pomdp. With `by_rows`, transitions of many hidden states are kept as sparse
+ * rows; see idm_problem_read_by_rows. */
 idm_status idm_pomdp_parse(const char *text, size_t length, const char *opt_file, bool by_rows,
                            idm_problem **ret_problem, idm_notes *opt_notes, idm_error *opt_error);
 

@@ -1,4 +1,4 @@
-/* Rows and rewards of a .POMDP file.
+/* Stores the rows and rewards of a .POMDP file, and computes expected rewards.
  *
  * Contents: rows · reward */
 #include <assert.h>
@@ -12,7 +12,7 @@
 
 /* === rows =================================================================================== */
 
-/* Rows of distributions, sparse. */
+/* Sparse rows of distributions. */
 
 idm_status idm_pomdp_rows_create(size_t count, size_t width, idm_pomdp_rows *rows,
                                  idm_error *opt_error)
@@ -36,7 +36,7 @@ void idm_pomdp_rows_destroy(idm_pomdp_rows *rows)
 static bool make_room(idm_pomdp_row *row, size_t entries, size_t width)
 {
   if (entries <= row->capacity) return true;
-  /* A row of single cells grows one by one: leave some room, never more than there are columns. */
+  /* A row of single cells grows one by one: leave some room, but at most the number of columns. */
   const size_t required = entries + entries / 2 < width ? entries + entries / 2 : width;
   assert(required > 0 && required < SIZE_MAX / sizeof *row->value);
   uint32_t *column = realloc(row->column, required * sizeof *column);
@@ -78,7 +78,7 @@ void idm_pomdp_rows_get(const idm_pomdp_rows *rows, size_t index, double *dense)
   for (size_t i = 0; i < row->count; i++) dense[row->column[i]] = row->value[i];
 }
 
-/* Write out the entries of a row that is the start's, so that single ones can change. */
+/* Expand a row that is the start belief, so that single entries can change. */
 static bool expand(idm_pomdp_row *row, size_t width)
 {
   if (!row->reset) return true;
@@ -92,7 +92,7 @@ static bool expand(idm_pomdp_row *row, size_t width)
   return true;
 }
 
-/* Place of the first entry at or behind a column. */
+/* Index of the first entry at or after a column. */
 static size_t find(const idm_pomdp_row *row, size_t column)
 {
   size_t low = 0, high = row->count;
@@ -154,11 +154,12 @@ idm_status idm_pomdp_rows_moves(const idm_pomdp_rows *rows, idm_sparse_rows **re
 
 /* Rewards R(a, s, s', o) as rules with wildcards, and their expectation by action and state.
  *
- * The full array of rewards is never made. Rules stand in one hash table by their coordinates, a
- * later rule with the same coordinates in place of the earlier; the reward of a cell is the value
- * of the latest of the few rules that can match it. Only cells that can occur are visited. */
+ * The full array of rewards is never built. Rules are stored in one hash table by their
+ * coordinates; a later rule replaces an earlier one with the same coordinates. The reward of a cell
+ * is the value of the latest of the few rules that can match it. Only cells with positive
+ * probability are visited. */
 
-/* What a rule says of next state and observation. Each form is looked up at its own loop level. */
+/* Form of a rule in next state and observation. Each form is looked up at its own loop level. */
 typedef enum form {
   FORM_ALL,         /* any next state, any observation */
   FORM_ROW,         /* any next state, a row over observations */
@@ -175,7 +176,7 @@ typedef struct rule {
   uint64_t order; /* position in the file, from 1 */
   union {
     double value;
-    size_t first; /* into the stored numbers, for rows and matrices */
+    size_t first; /* index into the stored numbers, for rows and matrices */
   } as;
 } rule;
 
@@ -183,9 +184,11 @@ struct idm_pomdp_rewards {
   size_t slots; /* a power of two */
   size_t rules;
   rule *slot;
-  uint8_t *tag; /* [slot]: 0 is empty, else bits of the hash: a miss seldom touches the rules */
+  uint8_t *tag; /* [slot]: 0 is empty, otherwise bits of the hash, so that most mismatches are found
+                   without reading rules */
   uint64_t order;
-  size_t used[FORM_COUNT][4]; /* rules by form, and by whether action (1) and state (2) are given */
+  size_t used[FORM_COUNT]
+             [4]; /* number of rules by form, and by whether action (1) and state (2) are given */
   size_t stored;
   size_t capacity;
   double *number;
@@ -210,7 +213,7 @@ static bool same_key(idm_pomdp_rule_key a, idm_pomdp_rule_key b)
          a.observation == b.observation;
 }
 
-/* Multiply and fold: neighbouring indices must not fall into neighbouring runs of slots. */
+/* Mix the bits, so that neighbouring indices do not map to adjacent slots. */
 static uint64_t hash_key(idm_pomdp_rule_key key)
 {
   uint64_t hash = ((uint64_t)key.action << 32 | key.state) * 0x9e3779b97f4a7c15u;
@@ -221,7 +224,7 @@ static uint64_t hash_key(idm_pomdp_rule_key key)
   return hash ^ (hash >> 31);
 }
 
-/* The slot that holds the key, or the empty one where it belongs. */
+/* The slot that contains the key, or the empty slot where it belongs. */
 static size_t find_slot(const idm_pomdp_rewards *rewards, idm_pomdp_rule_key key, uint8_t *ret_tag)
 {
   const uint64_t hash = hash_key(key);
@@ -367,7 +370,7 @@ static bool uses(const idm_pomdp_rewards *rewards, form which)
   return used[0] || used[1] || used[2] || used[3];
 }
 
-/* Value of a rule at a cell; no rule is a reward of 0. */
+/* Value of a rule at a cell; without a rule the reward is 0. */
 static double value_at(const idm_pomdp_rewards *rewards, const rule *found, size_t next,
                        size_t observation, size_t observations)
 {
@@ -385,7 +388,7 @@ static double value_at(const idm_pomdp_rewards *rewards, const rule *found, size
 
 /* --- expectation ---------------------------------------------------------------------------- */
 
-/* An expectation that is exact where all values are the same, whatever the weights add up to. */
+/* Expectation that is exact if all values are equal, whatever the sum of the weights. */
 typedef struct exact_mean {
   bool any;
   bool constant;
@@ -407,11 +410,11 @@ static double exact_mean_value(const exact_mean *m)
 
 /* Scratch for one action: which observations can follow each next state. */
 typedef struct reward_scratch {
-  bool by_observation;      /* some rule tells observations apart */
-  size_t *first;            /* [state + 1]: into possible */
+  bool by_observation;      /* some rule depends on the observation */
+  size_t *first;            /* [state + 1]: index into possible */
   uint32_t *possible;       /* observations with positive probability, by next state */
   const rule **latest_rule; /* [observation]: latest rule for that observation at any next state */
-  double *row;              /* [state]: a row of transitions that are given row by row */
+  double *row;              /* [state]: a row of sparse transitions in dense form */
 } reward_scratch;
 
 static void reward_scratch_destroy(reward_scratch *w)
@@ -438,7 +441,7 @@ static idm_status reward_scratch_create(const idm_pomdp_rewards *rewards, idm_si
   return idm_fail_memory(opt_error);
 }
 
-/* List what can be seen after `action` in every next state. */
+/* List the observations with positive probability after `action`, by next state. */
 static void list_possible(const idm_setting *setting, idm_sizes n, size_t action, reward_scratch *w)
 {
   size_t count = 0;
@@ -451,8 +454,8 @@ static void list_possible(const idm_setting *setting, idm_sizes n, size_t action
   w->first[n.states] = count;
 }
 
-/* Expectation over observations at one (action, state, next state), `wide` being the latest rule
- * that covers all of it. */
+/* Expectation over observations at one (action, state, next state); `general_rule` is the latest
+ * rule that applies to every observation. */
 static double expect_observations(const idm_pomdp_rewards *rewards, const idm_setting *setting,
                                   idm_sizes n, const reward_scratch *w, size_t action, size_t state,
                                   size_t next, const rule *general_rule)
@@ -472,7 +475,7 @@ static double expect_observations(const idm_pomdp_rewards *rewards, const idm_se
   return exact_mean_value(&inner);
 }
 
-/* A row of transitions, in scratch where it is not one of a matrix. */
+/* A row of transitions; sparse rows are expanded into scratch_row. */
 static const double *transitions(const idm_setting *setting, size_t row, double *scratch_row)
 {
   const size_t states = setting->states.count;

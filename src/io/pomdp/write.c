@@ -1,7 +1,7 @@
-/* Writer of Cassandra's .POMDP format.
+/* Writes Cassandra's .POMDP format.
  *
- * What the format cannot say is refused where the problem would become another one, and noted where
- * only the agent, the log or names are lost. */
+ * A problem that the format cannot express is rejected. If only the agent, the columns of the log
+ * or names are lost, a remark lists them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@ typedef struct writer {
   idm_file *file;
   const idm_setting *setting;
   idm_sizes n;
-  bool named_states; /* names are written; else a count, and elements by number */
+  bool named_states; /* write names; otherwise a count, and elements by index */
   bool named_actions;
   bool named_observations;
 } writer;
 
-/* --- what the format cannot say ------------------------------------------------------------- */
+/* --- limits of the format -------------------------------------------------------------------- */
 
-/* Whether every row [state] of every action is the unit row of its state. */
+/* Returns true if every row [state] of every action is the unit vector of its state. */
 static bool is_identity(const double *value, size_t states, size_t actions)
 {
   for (size_t i = 0; i < actions * states; i++)
@@ -66,7 +66,7 @@ static idm_status check_expressible(const idm_problem *problem, idm_error *opt_e
   return idm_problem_validate(problem, opt_error);
 }
 
-/* Whether the agent has one model, and it is the environment. */
+/* Returns true if the agent has one model, equal to the environment. */
 static bool models_environment(const idm_problem *problem)
 {
   const idm_setting *setting = problem->setting;
@@ -105,7 +105,7 @@ static bool has_columns(const idm_columns *columns)
   return any;
 }
 
-/* Whether a block holds anything but its default values. */
+/* Returns true if a block differs from its default values. */
 static bool is_changed(const idm_theta *theta, size_t id)
 {
   const idm_block *block = &theta->block[id];
@@ -124,7 +124,8 @@ static bool is_changed(const idm_theta *theta, size_t id)
   return info->optional ? block->size > 0 : !same;
 }
 
-/* The blocks that the format has no place for: all but those of the decision problem itself. */
+/* Add remarks on the blocks that the format cannot express: all except those of the decision
+ * problem itself. */
 static void note_blocks(const idm_theta *theta, idm_notes *opt_notes)
 {
   for (size_t i = 0; i < theta->blocks; i++) {
@@ -171,7 +172,7 @@ static bool is_letter(char c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Why a label is no name in the format, or NULL. */
+/* Reason why a label is not a name in the format; NULL if it is one. */
 static const char *name_fault(const char *label)
 {
   static const char *const reserved[] = {
@@ -188,7 +189,7 @@ static const char *name_fault(const char *label)
   return NULL;
 }
 
-/* Whether labels are "0", "1", ... in order: a count says the same. */
+/* Returns true if labels are "0", "1", ... in order: a count is equivalent. */
 static bool is_numbered(const idm_labels *labels)
 {
   for (size_t i = 0; i < labels->count; i++) {
@@ -199,7 +200,8 @@ static bool is_numbered(const idm_labels *labels)
   return true;
 }
 
-/* Whether names can be written; where they are lost, a note says why. */
+/* Returns true if names can be written; otherwise a remark gives the reason, unless the names are
+ * numbers. */
 static bool can_name(const idm_labels *labels, const char *what, idm_notes *opt_notes)
 {
   if (is_numbered(labels)) return false;
@@ -223,7 +225,7 @@ static void write_number(idm_file *file, double value)
     idm_print(text, sizeof text, "%.*g", digits, value);
     if (idm_number_read(text, NULL) == value) break;
   }
-  /* The format wants a point before an exponent. */
+  /* The format requires a point before an exponent. */
   const char *exponent = strchr(text, 'e');
   if (exponent && !strchr(text, '.'))
     idm_file_printf(file, "%.*s.0%s", (int)(exponent - text), text, exponent);
@@ -267,8 +269,8 @@ static void write_matrix(const writer *w, const double *value, size_t width, boo
   }
 }
 
-/* T or O: one matrix an action, or a single one where all are the same. The format's grammar knows
- * `identity` for T alone. */
+/* T or O: one matrix per action, or a single one if all are equal. The grammar allows `identity`
+ * for T only. */
 static void write_table(const writer *w, const char *key, const double *value, size_t width)
 {
   const size_t size = w->n.states * width;
@@ -307,7 +309,8 @@ static void write_start(const writer *w)
   }
 }
 
-/* One reward; `state` at the number of states is every state. Rewards that are 0 need no line. */
+/* Write one reward; `state` equal to the number of states means every state. Rewards of 0 are
+ * omitted. */
 static void write_reward(const writer *w, size_t action, size_t state, double value)
 {
   if (value == 0 && !signbit(value)) return;
@@ -335,7 +338,7 @@ static void write_rewards(const writer *w, const double *utility)
   }
 }
 
-/* The name as a comment, which a line break must not end. */
+/* Write the name as a comment; line ends become spaces. */
 static void write_name(idm_file *file, const char *name)
 {
   if (!name || !name[0]) return;
@@ -345,7 +348,7 @@ static void write_name(idm_file *file, const char *name)
   idm_file_printf(file, "\n");
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- file ------------------------------------------------------------------------------------ */
 
 static void write_problem(const writer *w, const idm_theta *theta)
 {

@@ -1,4 +1,4 @@
-/* Agent and free blocks of a YAML problem.
+/* Reads the agent and the free blocks of a YAML problem.
  *
  * Contents: blocks · free · agent */
 #include <math.h>
@@ -16,7 +16,7 @@
 
 /* === blocks ================================================================================= */
 
-/* Blocks of theta in a YAML problem, each in the form that its descriptor gives. */
+/* Blocks of theta in a YAML problem, each in the form that its descriptor specifies. */
 
 static const double zero = 0;
 
@@ -59,7 +59,7 @@ static idm_status read_list(const idm_yaml_reader *reader, const idm_yaml_node *
   return status;
 }
 
-/* Where states are observed: a weight a state, in their order or by name. */
+/* With observed states: one weight per state, in their order or by name. */
 static idm_status read_state_weights(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                      const char *name, size_t states, double *value)
 {
@@ -102,7 +102,7 @@ static idm_status read_dirichlet(const idm_yaml_reader *reader, const idm_yaml_n
 
 /* --- by action ------------------------------------------------------------------------------ */
 
-/* Weights by action from a mapping; every action must be covered. */
+/* Read weights by action from a mapping, which must cover every action. */
 static idm_status read_weight_map(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                   const char *name, const idm_yaml_node *const *by_action,
                                   double *weights)
@@ -136,7 +136,7 @@ static idm_status read_weights(const idm_yaml_reader *reader, const idm_yaml_nod
   return status;
 }
 
-/* One number a state, or a constant before them. */
+/* Read one number per state, optionally with a constant before them. */
 static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *node,
                            const char *name, size_t action, double *row)
 {
@@ -153,7 +153,7 @@ static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *n
   return idm_yaml_read_numbers(reader, node, what, states + constant, NULL, row + !constant);
 }
 
-/* One weight a state. */
+/* Read one weight per state. */
 static idm_status read_belief(const idm_yaml_reader *reader, const idm_yaml_node *node,
                               const char *name, size_t action, double *row)
 {
@@ -180,7 +180,7 @@ static idm_status read_rows(const idm_yaml_reader *reader, const idm_block_info 
   return status;
 }
 
-/* Forms that name actions. */
+/* Read a form that names actions. */
 static idm_status read_by_action(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                  const idm_block_info *info, double *value)
 {
@@ -197,7 +197,7 @@ static idm_status read_by_action(const idm_yaml_reader *reader, const idm_yaml_n
   return status;
 }
 
-/* --- any of them ---------------------------------------------------------------------------- */
+/* --- any form -------------------------------------------------------------------------------- */
 
 static idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id,
                                       const idm_yaml_node *node)
@@ -205,7 +205,8 @@ static idm_status idm_yaml_read_block(const idm_yaml_reader *reader, size_t id,
   idm_theta *theta = reader->problem->theta;
   const idm_block_info *info = theta->block[id].info;
   const size_t chosen = idm_block_size(info, reader->sizes, theta->models);
-  const size_t size = chosen ? chosen : theta->block[id].size; /* as its planner says */
+  const size_t size =
+      chosen ? chosen : theta->block[id].size; /* the size that the planner has set */
   if (info->form == IDM_FORM_FIELDS) return idm_yaml_read_fields(reader, id, node);
   if (theta->block[id].size != size) {
     const idm_status status = idm_theta_resize(theta, id, size, 1, reader->opt_error);
@@ -235,7 +236,7 @@ idm_status idm_yaml_read_blocks(idm_yaml_reader *reader)
   idm_status status = IDM_OK;
   for (size_t i = 0; i < theta->blocks && status == IDM_OK; i++) {
     const idm_block_info *info = theta->block[i].info;
-    if (!idm_yaml_is_block_key(info) || i == IDM_DISCOUNT) continue; /* that one is the episode's */
+    if (!idm_yaml_is_block_key(info) || i == IDM_DISCOUNT) continue; /* read with the episode */
     const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, info->name);
     if (node) status = idm_yaml_read_block(reader, i, node);
   }
@@ -244,9 +245,10 @@ idm_status idm_yaml_read_blocks(idm_yaml_reader *reader)
 
 /* === free =================================================================================== */
 
-/* Free blocks of a YAML problem: scale, prior, and the priors taken where none is given. */
+/* Free blocks of a YAML problem: scale, prior, and default priors. */
 
-/* What default priors scale with; utilities from columns are not known before the log is. */
+/* Range that scales default priors; 1 if utilities come from columns, which are known only with the
+ * log. */
 static double prior_range(const idm_problem *problem, size_t id)
 {
   return problem->utility_sources ? 1 : idm_problem_prior_range(problem, id);
@@ -254,7 +256,7 @@ static double prior_range(const idm_problem *problem, size_t id)
 
 /* --- priors from the file ------------------------------------------------------------------- */
 
-/* Which arguments must be positive: sds, rates, shapes and concentrations. */
+/* Returns true for arguments that must be positive: sds, rates, shapes and concentrations. */
 static bool must_be_positive(idm_prior_kind kind, size_t i)
 {
   if (kind == IDM_PRIOR_NORMAL || kind == IDM_PRIOR_LOGNORMAL) return i == 1;
@@ -271,7 +273,7 @@ static idm_status read_arguments(const idm_yaml_reader *reader, const idm_yaml_n
   const size_t count = arguments < 0 ? elements : (size_t)arguments;
   double *argument = idm_new(count, sizeof *argument);
   if (!argument) return idm_fail_memory(reader->opt_error);
-  /* The block owns them from here on, whatever comes. */
+  /* The block owns the arguments from here on, after a failure too. */
   block->prior = (idm_prior){kind, count, argument};
   const bool single = count == 1 && idm_yaml_is_scalar(node);
   const idm_status status = single
@@ -288,7 +290,7 @@ static idm_status read_arguments(const idm_yaml_reader *reader, const idm_yaml_n
   return IDM_OK;
 }
 
-/* `flat`, or one prior with its arguments. */
+/* Read `flat`, or one prior with its arguments. */
 static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              idm_block *block)
 {
@@ -324,7 +326,7 @@ static idm_status read_prior(const idm_yaml_reader *reader, const idm_yaml_node 
                         (idm_prior_kind)kind);
 }
 
-/* One of the scales that the block may have. */
+/* Read one of the scales that the block supports. */
 static idm_status read_scale(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              idm_block *block)
 {
@@ -356,8 +358,8 @@ static idm_status unknown_block(const idm_yaml_reader *reader, const idm_yaml_no
   return idm_yaml_unknown(reader->tree, key, "in free, the block", names, count);
 }
 
-/* The reference action of a contrast: the one named, or the usual one; `none` or an empty list for
- * nobody, which leaves more numbers free than can be told apart. */
+/* Set the reference action of a contrast: the one named, or the default. With `none` or an empty
+ * list there is none, and more numbers are free than are identified. */
 static idm_status read_reference(idm_yaml_reader *reader, const idm_yaml_node *opt_node, size_t id)
 {
   idm_theta *theta = reader->problem->theta;
@@ -376,7 +378,8 @@ static idm_status read_reference(idm_yaml_reader *reader, const idm_yaml_node *o
       theta, setting, id, name ? (size_t)named : idm_theta_reference(theta, id), reader->opt_error);
 }
 
-/* Weights of observed states count by their ratios: that of a reference state is held. */
+/* Only ratios of the weights of observed states matter: the weight of a reference state is fixed.
+ */
 static idm_status read_reference_state(const idm_yaml_reader *reader, const idm_yaml_node *opt_node,
                                        size_t id)
 {
@@ -386,21 +389,22 @@ static idm_status read_reference_state(const idm_yaml_reader *reader, const idm_
   if ((opt_node && !name) || state < 0)
     return idm_yaml_unexpected(reader->tree, opt_node, "free.belief_prior.reference", "a state");
   idm_block *block = &reader->problem->theta->block[id];
-  /* Weights count by their ratios: in units of the one that is held, so that a prior of 1 is that
-   * of states that are alike. */
+  /* Express the weights in units of the fixed one, so that a prior centred at 1 means equal
+   * weights. */
   const double unit = block->value[state];
   for (size_t i = 0; i < block->size; i++) block->value[i] /= unit;
   return idm_theta_fix_one(reader->problem->theta, setting, id, (size_t)state, reader->opt_error);
 }
 
-/* What chooses the numbers of a block that move; NULL where the file does not give it. */
+/* Selection of the free numbers of a block; members are NULL if the file does not give them. */
 typedef struct free_selection {
   const idm_yaml_node *entries;
   const idm_yaml_node *reference;
-  const char *before; /* "BLOCK." before entries that are names of blocks with a field */
+  const char *before; /* "BLOCK.", the prefix of entries that name a block with a field */
 } free_selection;
 
-/* Which of its numbers move, where the file chooses, they are a contrast, or they are tied. */
+/* Select the free numbers, if the file chooses them, if they are a contrast, or if they are tied.
+ */
 static idm_status read_selection(idm_yaml_reader *reader, const idm_yaml_node *node,
                                  free_selection of, size_t id)
 {
@@ -439,7 +443,7 @@ static idm_status mark_free(const idm_yaml_reader *reader, const idm_yaml_node *
   return IDM_OK;
 }
 
-/* Scale, prior and numbers that move of a block, from the node under its name. */
+/* Read scale, prior and free numbers of a block from the node under its name. */
 static idm_status read_request(idm_yaml_reader *reader, const idm_yaml_node *node,
                                free_selection of, size_t id)
 {
@@ -448,7 +452,7 @@ static idm_status read_request(idm_yaml_reader *reader, const idm_yaml_node *nod
   idm_block *block = &theta->block[id];
   char what[60];
   snprintf(what, sizeof what, "free.%s", block->info->name);
-  /* Names of tied entries are the file's own. */
+  /* Names of tied entries are defined by the file. */
   const bool own = block->info->tied && idm_yaml_is_mapping(node);
   idm_status status = own ? IDM_OK : idm_yaml_check_keys(reader->tree, node, what, fields);
   if (status != IDM_OK) return status;
@@ -469,8 +473,8 @@ static idm_status read_request(idm_yaml_reader *reader, const idm_yaml_node *nod
                                              reader->opt_error);
 }
 
-/* Free one block: its name, or "BLOCK.FIELD...", at `key`, its scale and prior at opt_node. Of a
- * list all names that begin with the same block are read together. */
+/* Free one block: `key` is its name or "BLOCK.FIELD...", opt_node has its scale and prior. In a
+ * list, all names that begin with the same block are read together. */
 static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                              const idm_yaml_node *opt_node, const idm_yaml_node *opt_list)
 {
@@ -497,8 +501,8 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
                                      reader->opt_error);
 }
 
-/* Whether item i of a list names a field of a block that an earlier one does: it was read with
- * that. */
+/* Returns true if item i of a list names a field of a block that an earlier item names: it was read
+ * with that item. */
 static bool is_read(const idm_yaml_reader *reader, const idm_yaml_node *list, size_t i)
 {
   const idm_theta *theta = reader->problem->theta;
@@ -537,7 +541,7 @@ idm_status idm_yaml_read_free_blocks(idm_yaml_reader *reader, const idm_yaml_nod
 
 /* === agent ================================================================================== */
 
-/* Agent of a YAML problem: its planner, its choices, and the blocks of theta that stand with it. */
+/* Agent of a YAML problem: its planner, its options, and the blocks of theta under `agent`. */
 
 static const char planner_key[] = "planner";
 
@@ -566,7 +570,8 @@ static idm_status set_planner(idm_yaml_reader *reader, const idm_yaml_node *node
   return idm_problem_set_planner(reader->problem, planner, reader->opt_error);
 }
 
-/* A key that says how large blocks are, or what they start from, starts them anew. */
+/* Set an option. If it determines the size or the initial values of blocks, they are initialised
+ * again. */
 static idm_status set_key(idm_yaml_reader *reader, const idm_key *key, const idm_yaml_node *node)
 {
   idm_problem *problem = reader->problem;
@@ -590,14 +595,14 @@ idm_status idm_yaml_read_agent(idm_yaml_reader *reader)
 {
   const idm_yaml_node *agent = idm_yaml_find(reader->tree, reader->root, "agent");
   if (!agent) return IDM_OK;
-  /* The planner first: it says which blocks there are. */
+  /* The planner is read first, since it determines the blocks. */
   const idm_yaml_node *planner =
       idm_yaml_is_mapping(agent) ? idm_yaml_find(reader->tree, agent, planner_key) : NULL;
   idm_status status = planner ? set_planner(reader, planner) : IDM_OK;
   const char *allowed_keys[IDM_YAML_AGENT_KEYS + 1] = {NULL};
   idm_yaml_agent_keys(reader->problem, allowed_keys);
   if (status == IDM_OK) status = idm_yaml_check_keys(reader->tree, agent, "agent", allowed_keys);
-  /* Then its choices: some say how many numbers a block has. */
+  /* Options are read before blocks, since some determine the size of a block. */
   for (size_t i = 0; status == IDM_OK && i < 2 * idm_yaml_count(agent); i++) {
     const size_t at = i % idm_yaml_count(agent);
     const char *name = idm_yaml_text(idm_yaml_key(reader->tree, agent, at));

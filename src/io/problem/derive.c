@@ -1,4 +1,4 @@
-/* `data` of a YAML problem: codes, derived columns and rules.
+/* Reads and writes `data` of a YAML problem: codes, derived columns and rules.
  *
  * Contents: codes · derive */
 #include <math.h>
@@ -12,9 +12,9 @@
 
 /* === codes ================================================================================== */
 
-/* What cells of a log mean: `codes`, `missing` and `missed` under `data` of a YAML problem. */
+/* Meaning of cells of a log: `codes`, `missing` and `missed` under `data` of a YAML problem. */
 
-/* Labels that codes are of: those of a role, or one column's part of them. */
+/* Labels that codes map to: those of a role, or one column's part of them. */
 typedef struct code_target {
   const char *what; /* data.codes.action */
   const char *noun; /* action */
@@ -28,7 +28,7 @@ static long find_label(const idm_labels *labels, const char *text)
   return -1;
 }
 
-/* One pair of a map: a text that is no label already, and a label. */
+/* Read one pair of a map: a text that is not another label, and a label. */
 static idm_status read_pair(const idm_yaml_reader *reader, const code_target *of,
                             const idm_yaml_node *node, size_t i, idm_code *code)
 {
@@ -44,7 +44,7 @@ static idm_status read_pair(const idm_yaml_reader *reader, const code_target *of
   const long own = find_label(of->labels, text);
   if (own >= 0 && strcmp(text, label) != 0)
     return idm_yaml_fail(reader->tree, key,
-                         "%s: '%.60s' is the name of an %s itself and cannot stand for '%.60s'",
+                         "%s: '%.60s' is the name of an %s itself and cannot be a code of '%.60s'",
                          of->what, text, of->noun, label);
   if (!text[0])
     return idm_yaml_fail(reader->tree, key, "%s: an empty cell is not recorded; expected a text",
@@ -56,7 +56,7 @@ static idm_status read_pair(const idm_yaml_reader *reader, const code_target *of
                         reader->opt_error);
 }
 
-/* `index`, `labels` or a map. */
+/* Read `index`, `labels` or a map. */
 static idm_status read_code(const idm_yaml_reader *reader, const code_target *of,
                             const idm_yaml_node *node, idm_code *code)
 {
@@ -78,14 +78,14 @@ static idm_status read_code(const idm_yaml_reader *reader, const code_target *of
   return status;
 }
 
-/* One entry a column, each of its own part of the label. */
+/* Read one entry per column, each for its own part of the label. */
 static idm_status read_by_column(const idm_yaml_reader *reader, const code_target *of,
                                  const idm_yaml_node *node, size_t columns, idm_codes *codes)
 {
   if (columns < 2 || idm_yaml_count(node) != columns)
     return idm_yaml_fail(reader->tree, node,
-                         "%s lists %zu code%s for %zu column%s; expected one a column, or one for "
-                         "the label that they make",
+                         "%s lists %zu code%s for %zu column%s; expected one per column, or one "
+                         "for the joined label",
                          of->what, idm_yaml_count(node), idm_yaml_count(node) == 1 ? "" : "s",
                          columns, columns == 1 ? "" : "s");
   idm_status status = idm_codes_create(codes, columns, reader->opt_error);
@@ -115,7 +115,7 @@ static idm_status read_role(const idm_yaml_reader *reader, idm_column role,
   idm_status status = idm_codes_create(codes, 1, reader->opt_error);
   if (status == IDM_OK) status = read_code(reader, &of, node, &codes->code[0]);
   if (status != IDM_OK || !codes->code[0].index || columns == 1) return status;
-  /* Every column by index: its labels must come apart. */
+  /* With an index in every column, the labels must split into parts. */
   idm_error error = {0};
   idm_labels levels;
   status = idm_labels_level(of.labels, columns, 0, &levels, &error);
@@ -123,7 +123,7 @@ static idm_status read_role(const idm_yaml_reader *reader, idm_column role,
   return status == IDM_OK ? IDM_OK : idm_yaml_fail(reader->tree, node, "%s", error.message);
 }
 
-/* What is not recorded cannot be seen, nor stand for what is. */
+/* IDM_INPUT if a text of data.missing is also an action, an observation or a code. */
 static idm_status check_missing(const idm_yaml_reader *reader, const idm_yaml_node *node)
 {
   const idm_problem *problem = reader->problem;
@@ -148,7 +148,7 @@ static idm_status check_missing(const idm_yaml_reader *reader, const idm_yaml_no
 
 /* --- missed responses ----------------------------------------------------------------------- */
 
-/* Whether a cell of the action's column holds an action by this text. */
+/* Returns true if this text in a cell of the action's column is an action. */
 static bool is_action(const idm_problem *problem, const char *text)
 {
   const idm_labels *actions = &problem->setting->actions;
@@ -180,7 +180,8 @@ static idm_status read_missed_texts(const idm_yaml_reader *reader, const idm_yam
   return IDM_OK;
 }
 
-/* The action that moves the world when a response is missed. Time passes: it ends nothing. */
+/* Action that is applied to the environment when a response is missed. It must not end the
+ * trajectory. */
 static idm_status read_missed_action(const idm_yaml_reader *reader, const idm_yaml_node *node)
 {
   const idm_setting *setting = reader->problem->setting;
@@ -196,7 +197,7 @@ static idm_status read_missed_action(const idm_yaml_reader *reader, const idm_ya
   return IDM_OK;
 }
 
-/* Texts alone, or {values: texts, action: name}. */
+/* Read texts alone, or {values: texts, action: name}. */
 static idm_status read_missed(const idm_yaml_reader *reader, const idm_yaml_node *node)
 {
   static const char *const keys[] = {"values", "action", NULL};
@@ -251,7 +252,7 @@ enum { what_size = 120 };
 
 /* --- texts and numbers ---------------------------------------------------------------------- */
 
-/* A label that a table can hold. */
+/* Read a label that a table can contain. */
 static idm_status read_text(const idm_yaml_reader *reader, const idm_yaml_node *node,
                             const char *what, char **ret_text)
 {
@@ -262,7 +263,7 @@ static idm_status read_text(const idm_yaml_reader *reader, const idm_yaml_node *
   return *ret_text ? IDM_OK : idm_fail_memory(reader->opt_error);
 }
 
-/* The same where the key is there. */
+/* The same for an optional key. */
 static idm_status read_optional(const idm_yaml_reader *reader, const idm_yaml_node *map,
                                 const char *key, const char *within, char **ret_text)
 {
@@ -273,7 +274,7 @@ static idm_status read_optional(const idm_yaml_reader *reader, const idm_yaml_no
   return read_text(reader, node, what, ret_text);
 }
 
-/* Numbers that increase. */
+/* Read increasing numbers. */
 static idm_status read_points(const idm_yaml_reader *reader, const idm_yaml_node *node,
                               const char *what, size_t *count, double **ret_points)
 {
@@ -367,7 +368,7 @@ static idm_status read_recode(const idm_yaml_reader *reader, const idm_yaml_node
   return status;
 }
 
-/* Which derivation a map is: it has exactly one of their keys. */
+/* Kind of derivation of a map, which must have exactly one of their keys. */
 static idm_status find_kind(const idm_yaml_reader *reader, const idm_yaml_node *map,
                             const char *within, idm_derivation *ret_kind)
 {
@@ -382,8 +383,8 @@ static idm_status find_kind(const idm_yaml_reader *reader, const idm_yaml_node *
                              "a mapping with one of the keys cut, recode, product, next");
 }
 
-/* A source is a column of the log, or one derived before: in the order of the file nothing can go
- * in a circle. */
+/* IDM_INPUT unless every source is a column of the log or a column derived above, so that there are
+ * no cycles. */
 static idm_status check_sources(const idm_yaml_reader *reader, const idm_yaml_node *derive,
                                 const idm_yaml_node *node, const idm_derived *derived,
                                 const char *within)
@@ -571,11 +572,10 @@ static idm_status read_rules(const idm_yaml_reader *reader, const idm_yaml_node 
     status = find_rule(reader, node, &rule->kind);
     if (status == IDM_OK) status = read_rule(reader, idm_yaml_item(reader->tree, node, 0), rule);
     if (status == IDM_OK && i && idm_rule_stage(rule->kind) < idm_rule_stage(rule[-1].kind))
-      status =
-          idm_yaml_fail(reader->tree, node,
-                        "'%s' stands behind '%s'; expected rules on rows (require, keep, drop) "
-                        "first, then duplicates, then rules on whole trajectories",
-                        idm_rule_kind_name(rule->kind), idm_rule_kind_name(rule[-1].kind));
+      status = idm_yaml_fail(reader->tree, node,
+                             "'%s' follows '%s'; expected rules on rows (require, keep, drop) "
+                             "first, then duplicates, then rules on whole trajectories",
+                             idm_rule_kind_name(rule->kind), idm_rule_kind_name(rule[-1].kind));
   }
   return status;
 }

@@ -1,4 +1,4 @@
-/* Dynamics, environments and episodes of a YAML problem.
+/* Reads the dynamics, environments and episodes of a YAML problem.
  *
  * Contents: dynamics · environments · episode */
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static const double zero = 0;
 
-/* A matrix to read: its name in messages, its shape, and whose rows are mended. */
+/* A matrix to read: its name in messages, its shape, and the counter of normalised rows. */
 typedef struct matrix_target {
   char what[160];
   size_t columns;
@@ -84,21 +84,22 @@ static idm_status read_row(const idm_yaml_reader *reader, const idm_yaml_node *n
   return IDM_OK;
 }
 
-/* A list of rows, or a word. */
+/* Read a list of rows, or a word. */
 static idm_status read_plain(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              const matrix_target *target, double *matrix)
 {
   if (idm_yaml_is_scalar(node)) return read_word(reader, node, target, matrix);
   const size_t rows = reader->sizes.states;
   idm_status status = idm_yaml_check_list(reader->tree, node, target->what,
-                                          "rows (one a state), identity or uniform", rows);
+                                          "rows (one per state), identity or uniform", rows);
   for (size_t s = 0; s < rows && status == IDM_OK; s++)
     status = read_row(reader, idm_yaml_item(reader->tree, node, s), target, s,
                       matrix + s * target->columns);
   return status;
 }
 
-/* The product of independent factors, each with its own matrix; first factor slowest. */
+/* Read the product of independent factors, each with its own matrix; the first factor varies
+ * slowest. */
 static idm_status read_factors(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                const matrix_target *product, double *matrix)
 {
@@ -135,7 +136,7 @@ static idm_status read_factors(const idm_yaml_reader *reader, const idm_yaml_nod
   return status;
 }
 
-/* --- one matrix an action ------------------------------------------------------------------- */
+/* --- one matrix per action ------------------------------------------------------------------- */
 
 static bool is_factored(const idm_yaml_reader *reader, idm_yaml_kind kind,
                         const idm_yaml_node *node)
@@ -143,7 +144,7 @@ static bool is_factored(const idm_yaml_reader *reader, idm_yaml_kind kind,
   return kind == IDM_YAML_OBSERVATION && reader->factors && idm_yaml_is_mapping(node);
 }
 
-/* Whether a mapping is by factor, for all actions: no action carries its first key. */
+/* Returns true if a mapping is by factor, for all actions: its first key is not an action. */
 static bool is_by_factor(const idm_yaml_reader *reader, idm_yaml_kind kind,
                          const idm_yaml_node *node)
 {
@@ -154,13 +155,13 @@ static bool is_by_factor(const idm_yaml_reader *reader, idm_yaml_kind kind,
          idm_yaml_find(reader->tree, reader->factors, first);
 }
 
-/* Whether there is one place to go. */
+/* Returns true if there is only one next state. */
 static bool is_single_state(const idm_yaml_reader *reader, idm_yaml_kind kind)
 {
   return kind == IDM_YAML_TRANSITION && reader->sizes.states == 1;
 }
 
-/* What stands for an action that the file does not name. */
+/* Fill in the matrix of an action that the file does not name. */
 static idm_status fill_unnamed(const idm_yaml_reader *reader, idm_yaml_kind kind,
                                const idm_yaml_node *node, const double *opt_base, size_t u,
                                double *matrix)
@@ -196,7 +197,7 @@ static idm_status read_each(idm_yaml_reader *reader, idm_yaml_kind kind, const i
                             double *matrices)
 {
   const size_t size = reader->sizes.states * idm_yaml_kind_columns(reader, kind);
-  size_t last = 0; /* action read last: a matrix that serves many actions is read once */
+  size_t last = 0; /* action read last: a matrix of several actions is read once */
   idm_status status = IDM_OK;
   for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++) {
     double *matrix = matrices + u * size;
@@ -237,7 +238,7 @@ static bool all_terminal(const idm_yaml_reader *reader)
   return u == reader->sizes.actions;
 }
 
-/* Which actions have a matrix that stands for several: those that the file does not name. */
+/* Clear the mark of a shared matrix for actions that the file names; the others share one. */
 static void mark_shared(const idm_yaml_reader *reader, idm_yaml_kind kind,
                         const idm_yaml_node *node)
 {
@@ -254,8 +255,8 @@ static void mark_shared(const idm_yaml_reader *reader, idm_yaml_kind kind,
   }
 }
 
-/* Matrices of the environment; left unknown (NULL) where the file is silent and an action needs
- * them. */
+/* Read the matrices of the environment. They are NULL (unknown) if the file omits them and an
+ * action needs them. */
 static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, double **matrices)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, idm_yaml_kind_name(kind));
@@ -276,7 +277,7 @@ static idm_status read_environment(idm_yaml_reader *reader, idm_yaml_kind kind, 
   return status;
 }
 
-/* Which state observations come from: the one after the action, or the one acted in. */
+/* State that observations depend on: the one after the action, or the one before it. */
 static idm_status read_emission_time(idm_yaml_reader *reader)
 {
   static const char *const words[] = {"after", "before"};
@@ -321,11 +322,11 @@ idm_status idm_yaml_read_environment(idm_yaml_reader *reader)
 
 /* === environments =========================================================================== */
 
-/* The family of environments of a YAML problem: each is the setting with parts of its own. */
+/* Family of environments of a YAML problem: each is a copy of the setting with parts of its own. */
 
 static const char *const keys[] = {"transition", "observation", "start", NULL};
 
-/* Matrices of a kind into the setting of the environment, which may have none yet. */
+/* Read matrices of a kind into the setting of the environment, which may have none yet. */
 static idm_status read_matrices(idm_yaml_reader *environment_reader, idm_yaml_kind kind,
                                 double **matrices)
 {
@@ -376,7 +377,7 @@ static idm_status read_observation(idm_yaml_reader *environment_reader)
                        &environment_reader->problem->setting->emission);
 }
 
-/* One environment: a copy of the setting, and a reader whose root is its node. */
+/* Read one environment into a copy of the setting, with a reader whose root is its node. */
 static idm_status read_one_environment(const idm_yaml_reader *reader, size_t i,
                                        idm_environment *environment)
 {
@@ -412,8 +413,8 @@ static idm_status read_one_environment(const idm_yaml_reader *reader, size_t i,
   return status;
 }
 
-/* The environment that the problem is in: the one it names; the first where it says nothing of its
- * own of where actions lead or what is seen. */
+/* Select the environment of the problem: the one that it names, or the first if the problem lacks
+ * transitions or observation probabilities of its own. */
 static idm_status choose_environment(idm_yaml_reader *reader)
 {
   idm_problem *problem = reader->problem;
@@ -461,11 +462,11 @@ idm_status idm_yaml_read_environments(idm_yaml_reader *reader)
 
 /* === episode ================================================================================ */
 
-/* Course of an episode in a YAML problem: start, discount, horizon, and actions that end it. */
+/* Episode of a YAML problem: start, discount, horizon, and actions that end it. */
 
 static const double episode_zero = 0;
 
-/* Records of state and probability; states that are not named have none. */
+/* Read records of state and probability; states that are not named have probability 0. */
 static idm_status read_start_table(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                    double *start)
 {
@@ -482,9 +483,9 @@ static idm_status read_start_table(const idm_yaml_reader *reader, const idm_yaml
     status = idm_yaml_table_label(&table, place[0], &reader->states, "state", &s);
     if (status == IDM_OK) status = idm_yaml_table_number(&table, place[1], "a probability", &p);
     if (status == IDM_OK && (!(p >= 0) || start[s] > 0))
-      status = idm_yaml_table_fail(&table, place[1],
-                                   "%g for the start in '%.60s'; expected one probability a state",
-                                   p, reader->problem->setting->states.name[s]);
+      status = idm_yaml_table_fail(
+          &table, place[1], "%g for the start in '%.60s'; expected one probability per state", p,
+          reader->problem->setting->states.name[s]);
     if (status == IDM_OK) start[s] = p;
     if (status == IDM_OK) status = idm_yaml_table_next(&table);
   }
@@ -492,7 +493,7 @@ static idm_status read_start_table(const idm_yaml_reader *reader, const idm_yaml
   return status;
 }
 
-/* Probabilities in a list, or in a table that a text names. */
+/* Read probabilities from a list, or from a table that a text names. */
 static idm_status read_start_distribution(idm_yaml_reader *reader, const idm_yaml_node *node)
 {
   const size_t states = reader->sizes.states;
@@ -516,7 +517,7 @@ static idm_status read_start_distribution(idm_yaml_reader *reader, const idm_yam
   return status;
 }
 
-/* A table, unless a state has its name. */
+/* Returns true for the name of a table that is not the name of a state. */
 static bool names_table(const idm_yaml_reader *reader, const idm_yaml_node *node)
 {
   return idm_yaml_is_table(node) && idm_names_find(&reader->states, idm_yaml_text(node)) < 0;
@@ -541,7 +542,7 @@ idm_status idm_yaml_read_start(idm_yaml_reader *reader, const idm_yaml_node *nod
   double *start = reader->problem->setting->start;
   const size_t states = reader->sizes.states;
   size_t corner = states;
-  /* A state that happens to be called uniform is that state. */
+  /* A state with the name uniform takes precedence. */
   if (idm_names_find(&reader->states, idm_yaml_text(node)) >= 0 ||
       strcmp(idm_yaml_text(node), "uniform") != 0) {
     const idm_status status = idm_yaml_find_state(reader, node, "start", &corner);
@@ -564,8 +565,8 @@ idm_status idm_yaml_read_discount(idm_yaml_reader *reader, const idm_yaml_node *
   return IDM_OK;
 }
 
-/* Whether an item of `terminal` names a state, which is marked; one that names an action as well is
- * refused. */
+/* *ret_state is true if an item of `terminal` names a state, which is marked. IDM_INPUT if the item
+ * also names an action. */
 static idm_status read_terminal_state(const idm_yaml_reader *reader, const idm_yaml_node *item,
                                       bool *ret_state)
 {

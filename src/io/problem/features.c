@@ -1,5 +1,5 @@
-/* Features of a YAML problem's utility: a table, or by name in the form of a utility; and their
- * weights. */
+/* Reads and writes the features of a YAML problem's utility, as a table or by name in the form of a
+ * utility, and their weights. */
 #include "io/problem/reader.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static idm_block *utility_of(const idm_yaml_reader *reader)
 
 /* --- a table -------------------------------------------------------------------------------- */
 
-/* Columns beside those of states and actions, by name and by place. */
+/* Find the columns of features, by name and index: all except those of states and actions. */
 static idm_status find_columns(const idm_yaml_table *table, size_t *place, idm_labels *ret_name)
 {
   idm_error *error = table->reader->opt_error;
@@ -30,8 +30,8 @@ static idm_status find_columns(const idm_yaml_table *table, size_t *place, idm_l
       place[count++] = i;
   if (!count || count > max_features)
     return idm_fail_at(error, table->path, 1, 1,
-                       "%zu columns of features; expected 1 to %d beside state and action", count,
-                       max_features);
+                       "%zu columns of features; expected 1 to %d in addition to state and action",
+                       count, max_features);
   status = idm_labels_create(ret_name, count, error);
   for (size_t k = 0; k < count && status == IDM_OK; k++) {
     const char *name = table->column.name[place[k]];
@@ -46,7 +46,8 @@ static idm_status find_columns(const idm_yaml_table *table, size_t *place, idm_l
   return status;
 }
 
-/* One record: of a state and an action, or without a column of actions of a state and all. */
+/* Read one record, of a state and an action; without a column of actions it applies to all actions.
+ */
 static idm_status read_record(const idm_yaml_table *table, const size_t *place, bool *given,
                               idm_features *f)
 {
@@ -110,7 +111,7 @@ static idm_status read_table(const idm_yaml_reader *reader, const idm_yaml_node 
 
 /* --- the file itself ------------------------------------------------------------------------ */
 
-/* One feature in the form of a utility. */
+/* Read one feature in the form of a utility. */
 static idm_status read_feature(const idm_yaml_reader *reader, const idm_yaml_node *node, size_t k)
 {
   const idm_features *f = utility_of(reader)->features;
@@ -188,8 +189,9 @@ static idm_status read_weights(const idm_yaml_reader *reader)
   idm_status status = IDM_OK;
   if (!node) return IDM_OK;
   if (!idm_yaml_is_mapping(node) || !utility_of(reader)->features)
-    return idm_yaml_unexpected(reader->tree, node, "feature_weights",
-                               "a mapping of names of features to numbers, beside `features`");
+    return idm_yaml_unexpected(
+        reader->tree, node, "feature_weights",
+        "a mapping of names of features to numbers, together with `features`");
   for (size_t i = 0; i < idm_yaml_count(node) && status == IDM_OK; i++) {
     const idm_yaml_node *key = idm_yaml_key(reader->tree, node, i);
     status = read_weight(reader, key, idm_yaml_text(key), idm_yaml_item(reader->tree, node, i));
@@ -206,7 +208,7 @@ idm_status idm_yaml_set_weight(const idm_yaml_reader *reader, const char *name)
   return status;
 }
 
-/* Hold all weights but those of a list of names. */
+/* Fix all weights except those of a list of names. */
 static idm_status fix_other_weights(const idm_yaml_reader *reader, const idm_yaml_node *entries)
 {
   const idm_features *f = utility_of(reader)->features;

@@ -1,4 +1,4 @@
-/* Blocks of fields in a YAML problem: see the header.
+/* Reads and writes blocks of fields of a YAML problem.
  *
  * Contents: shape · fields · rows · writing · free entries · writing entries */
 #include "io/problem/reader.h"
@@ -17,7 +17,7 @@ static size_t count_fields(const idm_block_info *info)
   return idm_axis_length(info, IDM_AXIS_FIELD, (idm_sizes){0}, 1);
 }
 
-/* Numbers of one field: one, or one per action. */
+/* Count of the numbers of one field: one, or one per action. */
 static size_t field_width(const idm_block_info *info, size_t actions)
 {
   return info->axis[1] == IDM_AXIS_ACTION ? actions : 1;
@@ -42,7 +42,7 @@ static idm_status read_number(const idm_yaml_reader *reader, const idm_yaml_node
   return idm_yaml_unexpected(reader->tree, node, what, expected);
 }
 
-/* One number for all actions, or a mapping of actions; those not named keep the default. */
+/* Read one number for all actions, or a mapping of actions; actions not named keep the default. */
 static idm_status read_field(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              const idm_block_info *info, const idm_field *field, double *value)
 {
@@ -87,7 +87,7 @@ static idm_status read_all(const idm_yaml_reader *reader, const idm_yaml_node *n
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* One number a state: for all of them, in their order, or by name. */
+/* Read one number per state: one for all of them, a list in their order, or a mapping by name. */
 static idm_status read_states(const idm_yaml_reader *reader, const idm_yaml_node *node,
                               const char *what, double *value)
 {
@@ -103,7 +103,7 @@ static idm_status read_states(const idm_yaml_reader *reader, const idm_yaml_node
   return status;
 }
 
-/* The list of each action's rows, NULL where it has none, and the length of the longest. */
+/* Find the list of each action's rows, NULL if it has none, and the length of the longest list. */
 static idm_status find_lists(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              const char *what, const idm_yaml_node **list, size_t *ret_rows)
 {
@@ -122,8 +122,8 @@ static idm_status find_lists(const idm_yaml_reader *reader, const idm_yaml_node 
   return status;
 }
 
-/* Rows of one action, [row][action][state]. One that has fewer than others repeats its last, and
- * the best of them stays the same. */
+/* Read the rows of one action into [row][action][state]. An action with fewer rows than others
+ * repeats its last, which does not change the maximum over its rows. */
 static idm_status read_rows(const idm_yaml_reader *reader, const idm_yaml_node *list,
                             const char *what, size_t action, size_t rows, double *value)
 {
@@ -140,7 +140,7 @@ static idm_status read_rows(const idm_yaml_reader *reader, const idm_yaml_node *
   return status;
 }
 
-/* Fields, then rows. */
+/* Read fields, then rows. */
 static idm_status read_with_rows(const idm_yaml_reader *reader, size_t id,
                                  const idm_yaml_node *node, const idm_yaml_node **list)
 {
@@ -190,7 +190,7 @@ static void put_field(idm_emitter *out, const idm_labels *actions, const idm_fie
   idm_emit_mapping_end(out);
 }
 
-/* Rows of one action, under its name or that of all. */
+/* Write the rows of one action, or of all actions, under a key. */
 static void put_list(idm_emitter *out, const char *key, const double *value, size_t rows,
                      size_t stride, size_t states)
 {
@@ -199,7 +199,7 @@ static void put_list(idm_emitter *out, const char *key, const double *value, siz
   idm_emit_list_end(out);
 }
 
-/* Whether an action's rows are those of another, or all 0 where there is no other. */
+/* Returns true if an action's rows equal those of another action; with NULL, if they are all 0. */
 static bool same_rows(const double *value, const double *opt_other, size_t rows, size_t stride,
                       size_t states)
 {
@@ -249,11 +249,11 @@ void idm_yaml_put_fields(idm_emitter *out, const idm_setting *setting, const idm
 
 /* --- free entries --------------------------------------------------------------------------- */
 
-/* Under construction: coordinate[number], -1 where it is held. */
+/* State of the selection: coordinate[number], -1 if the number is fixed. */
 typedef struct free_fields_reader {
   idm_yaml_reader *reader;
   const idm_block *block;
-  size_t width;        /* numbers of a field */
+  size_t width;        /* numbers per field */
   int32_t *coordinate; /* [number] */
   char **name;         /* [coordinate] */
   size_t count;
@@ -274,7 +274,7 @@ bool idm_yaml_parse_field(const idm_theta *theta, const char *text, size_t *ret_
   return false;
 }
 
-/* "a of b, c or d" for what an entry may be. */
+/* Fail with IDM_INPUT; the message lists the valid entries. */
 static idm_status fail_entry(const free_fields_reader *f, const idm_yaml_node *node)
 {
   char expected[160];
@@ -288,7 +288,7 @@ static idm_status fail_entry(const free_fields_reader *f, const idm_yaml_node *n
   return idm_yaml_unexpected(f->reader->tree, node, f->what, expected);
 }
 
-/* First number and count of what FIELD or FIELD.ACTION names. */
+/* First number and count of the numbers that FIELD or FIELD.ACTION names. */
 static idm_status find_numbers(const free_fields_reader *f, const idm_yaml_node *node,
                                const char *text, size_t *ret_first, size_t *ret_count)
 {
@@ -325,7 +325,8 @@ static idm_status assign_coordinate(free_fields_reader *f, const idm_yaml_node *
   return IDM_OK;
 }
 
-/* Numbers by themselves; a whole field that is the same for all actions is one number. */
+/* Make numbers separate coordinates; a whole field that is the same for all actions is one
+ * coordinate. */
 static idm_status free_numbers(free_fields_reader *f, const idm_yaml_node *node, size_t first,
                                size_t count)
 {
@@ -342,7 +343,7 @@ static idm_status free_numbers(free_fields_reader *f, const idm_yaml_node *node,
   return status;
 }
 
-/* The text of an entry after its prefix; NULL where it has another prefix. */
+/* Text of an entry after its prefix; NULL if the prefix differs. */
 static const char *entry_text(const idm_yaml_node *node, const char *opt_before)
 {
   if (!idm_yaml_is_scalar(node)) return NULL;
@@ -351,7 +352,7 @@ static const char *entry_text(const idm_yaml_node *node, const char *opt_before)
   return strncmp(text, opt_before ? opt_before : "", length) == 0 ? text + length : NULL;
 }
 
-/* One entry, or a list of them, each by itself. */
+/* Free one entry, or each entry of a list. */
 static idm_status free_entries(free_fields_reader *f, const idm_yaml_node *node,
                                const char *opt_before)
 {
@@ -368,7 +369,7 @@ static idm_status free_entries(free_fields_reader *f, const idm_yaml_node *node,
   return status;
 }
 
-/* Entries that share the number that has the next name. */
+/* Assign entries to the coordinate that gets the next name. */
 static idm_status tie_entries(free_fields_reader *f, const idm_yaml_node *node)
 {
   const bool list = idm_yaml_is_list(node);
@@ -386,7 +387,7 @@ static idm_status tie_entries(free_fields_reader *f, const idm_yaml_node *node)
   return status;
 }
 
-/* Whether a name is that of the first number of the coordinate that is added next. */
+/* Returns true if a name is the default name of the first number of the next coordinate. */
 static bool is_own_name(const free_fields_reader *f, const char *text)
 {
   char name[IDM_ENTRY_SIZE];
@@ -398,7 +399,7 @@ static bool is_own_name(const free_fields_reader *f, const char *text)
   return false;
 }
 
-/* {NAME: entries, ...} */
+/* Read {NAME: entries, ...}. */
 static idm_status free_ties(free_fields_reader *f, const idm_yaml_node *node)
 {
   const idm_yaml_tree *tree = f->reader->tree;
@@ -454,7 +455,7 @@ idm_status idm_yaml_free_fields(idm_yaml_reader *reader, size_t id, const idm_ya
 
 /* --- writing entries ------------------------------------------------------------------------ */
 
-/* Name of number i as an entry: FIELD or FIELD.ACTION. */
+/* Write the name of number i as an entry: FIELD or FIELD.ACTION. */
 static void put_entry(idm_emitter *out, const idm_setting *setting, const idm_block *block,
                       size_t i)
 {

@@ -1,4 +1,4 @@
-/* Transitions of observed states, row by row: {action: {from: {to: probability}}}, or a table with
+/* Reads sparse transitions of observed states: {action: {from: {to: probability}}}, or a table with
  * the columns action, from, to and probability. */
 #include "io/problem/reader.h"
 
@@ -10,18 +10,18 @@
 
 #include "base/memory.h"
 
-/* One probability, as it was read. */
+/* One probability and its position. */
 typedef struct move_entry {
-  size_t row; /* action and state acted in */
+  size_t row; /* action * states + state before the action */
   uint32_t next;
-  uint32_t line; /* of a table, or of the file */
+  uint32_t line; /* line of the table or of the file */
   uint32_t column;
   double probability;
 } move_entry;
 
 typedef struct move_reader {
   idm_yaml_reader *reader;
-  const char *file; /* in messages */
+  const char *file; /* name in messages */
   move_entry *move_entry;
   size_t count;
   size_t capacity;
@@ -84,7 +84,7 @@ static move_entry entry_at(const idm_yaml_node *node, size_t row, size_t next, d
                       .probability = probability};
 }
 
-/* {to: probability}, or the name of the state that follows for certain. */
+/* Read {to: probability}, or the name of the only next state. */
 static idm_status read_row(move_reader *g, const idm_yaml_node *node, const char *what, size_t row)
 {
   const idm_yaml_reader *reader = g->reader;
@@ -108,7 +108,7 @@ static idm_status read_row(move_reader *g, const idm_yaml_node *node, const char
   return status;
 }
 
-/* Rows of one action: {from: row}, "*" for those not named, or `identity`. */
+/* Read the rows of one action: {from: row}, "*" for states not named, or `identity`. */
 static idm_status read_action(move_reader *g, const idm_yaml_node *node, size_t u)
 {
   const idm_yaml_reader *reader = g->reader;
@@ -180,7 +180,7 @@ static idm_status read_record(move_reader *g, const idm_yaml_table *table,
   return status == IDM_OK ? add_entry(g, one) : status;
 }
 
-/* The records of a table, which stays open for the place of what is wrong with them together. */
+/* Read the records of a table. It stays open, since later errors refer to positions in it. */
 static idm_status read_table(move_reader *g, const idm_yaml_node *node, idm_yaml_table *table)
 {
   size_t place[COLUMNS];
@@ -225,7 +225,8 @@ static idm_status check_entries(const move_reader *g)
   return IDM_OK;
 }
 
-/* One row of moves from its entries, those of probability 0 left out. */
+/* Make one sparse row from its entries, without those of probability 0. A terminal action or state
+ * without entries leaves the state unchanged. */
 static idm_status make_row(move_reader *g, size_t row, size_t begin, size_t end,
                            idm_sparse_rows *moves)
 {
@@ -247,16 +248,16 @@ static idm_status make_row(move_reader *g, size_t row, size_t begin, size_t end,
   }
   if (begin == end && !(sum > 0))
     return idm_yaml_fail(reader->tree, idm_yaml_find(reader->tree, reader->root, "transition"),
-                         "transition says nothing of '%.60s' in '%.60s'; expected what may follow",
+                         "transition has no entry for '%.60s' in '%.60s'; expected the "
+                         "probabilities of the next states",
                          setting->actions.name[row / states], setting->states.name[row % states]);
   const double sum_deviation =
       idm_normalise(moves->probability + moves->first[row], at - moves->first[row]);
   if (sum_deviation < 0) {
-    assert(g->move_entry && begin < end); /* the one move of what ends sums to 1 */
+    assert(g->move_entry && begin < end); /* the single entry of a terminal row sums to 1 */
     return fail_entry(
         g, &g->move_entry[begin],
-        "what follows '%.60s' in '%.60s' has probabilities that sum to %.9g; expected "
-        "1",
+        "the next states after '%.60s' in '%.60s' have probabilities that sum to %.9g; expected 1",
         setting->actions.name[row / states], setting->states.name[row % states], sum);
   }
   idm_yaml_rescaled *rescaled = &g->reader->rescaled[IDM_YAML_TRANSITION];
@@ -272,7 +273,7 @@ static idm_status make_moves(move_reader *g)
   if (g->count) qsort(g->move_entry, g->count, sizeof *g->move_entry, compare);
   idm_status status = check_entries(g);
   idm_sparse_rows *moves = NULL;
-  /* A terminal action or state that is not named has rows of one entry. */
+  /* A terminal action or state that is not named adds one entry per row. */
   if (status == IDM_OK)
     status = idm_sparse_rows_create(rows, g->count + rows, &moves, g->reader->opt_error);
   size_t begin = 0;
@@ -295,7 +296,7 @@ idm_status idm_yaml_read_moves(idm_yaml_reader *reader)
   move_reader g = {.reader = reader, .file = reader->tree->file};
   idm_yaml_table table = {0};
   idm_status status;
-  if (!node) return IDM_OK; /* environments give it, each for itself */
+  if (!node) return IDM_OK; /* given by the environments */
   status = idm_yaml_is_scalar(node) ? read_table(&g, node, &table) : read_mapping(&g, node);
   if (status == IDM_OK) status = make_moves(&g);
   free(g.move_entry);

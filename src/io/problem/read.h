@@ -1,4 +1,4 @@
-/* Problems from files, for other modules.
+/* Reading of problem files, for other modules.
  *
  * Contents: parse · read · placeholder */
 #ifndef IDM_IO_PROBLEM_READ_H
@@ -10,30 +10,31 @@
 
 /* === parse ================================================================================== */
 
-/* Whole problem files, and what may stand beside a problem in the same document. */
+/* Whole problem files, and further sections of the same document. */
 
-/* Reads what stands beside the problem in the same document, once the problem is read. */
+/* Reads further sections of the document, after the problem has been read. */
 typedef idm_status (*idm_yaml_section)(void *context, const idm_yaml_tree *tree);
 
 /* === read =================================================================================== */
 
-/* Problems from wherever they are, from within. */
+/* Problems from files and from built-in examples. */
 
-/* idm_problem_read with a reader of sections; files of another format have none. */
+/* idm_problem_read with a function that reads further sections, which only YAML files have. */
 idm_status idm_problem_read_sections(const idm_location *place, idm_yaml_section opt_section,
                                      void *context, idm_problem **ret_problem, idm_notes *opt_notes,
                                      idm_error *opt_error);
-/* The name of a built-in example where the path is one ("example:NAME"), else NULL. */
+/* Name of a built-in example if the path is one ("example:NAME"); otherwise NULL. */
 const char *idm_problem_example(const char *path);
 
 /* === placeholder ============================================================================ */
 
-/* What `idm init` writes where a table cannot tell: to be filled in by a person. */
+/* Placeholders that `idm init` writes for what a table does not contain, to be replaced by the
+ * user. */
 
 #define IDM_PLACEHOLDER "FILL_IN"
 
-/* IDM_INPUT with the lines of all placeholders that are left, where there are any. A text in quotes
- * is none. */
+/* IDM_INPUT, with the lines of all placeholders, if any are left. A text in quotes is not a
+ * placeholder. */
 idm_status idm_yaml_check_placeholders(const idm_yaml_tree *tree);
 
 #endif

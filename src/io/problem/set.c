@@ -1,4 +1,4 @@
-/* `--set`: keys of a problem that are replaced.
+/* Applies `--set` and `--free` to a problem, and replaces the states of a problem.
  *
  * Contents: set · renew */
 #include <ctype.h>
@@ -25,7 +25,7 @@ static const char utility_prefix[] = "utility.";
 static const char agent_prefix[] = "agent.";
 static const char weight_prefix[] = "feature_weights.";
 
-/* Keys beside those of the agent. */
+/* Keys other than those of the agent. */
 static const char *const other_keys[] = {"discount",
                                          "horizon",
                                          "start",
@@ -67,7 +67,7 @@ static idm_status set_horizon(idm_yaml_reader *reader)
 {
   const idm_yaml_node *node = reader->root;
   long horizon = 0;
-  /* No horizon is an infinite one. */
+  /* inf: no horizon */
   const bool none = idm_yaml_is_scalar(node) && strcmp(idm_yaml_text(node), "inf") == 0;
   const idm_status status =
       none ? IDM_OK : idm_yaml_integer(reader->tree, node, "horizon", 0, &horizon);
@@ -75,7 +75,7 @@ static idm_status set_horizon(idm_yaml_reader *reader)
   return status;
 }
 
-/* References of the entries that the override leaves alone. */
+/* Keep the references of entries that the override does not change. */
 static idm_status keep_references(const idm_problem *problem, const idm_yaml_entry *entry,
                                   idm_yaml_references *references, idm_error *opt_error)
 {
@@ -91,7 +91,7 @@ static idm_status keep_references(const idm_problem *problem, const idm_yaml_ent
   return status;
 }
 
-/* What is given for one state by its name must be paid there. */
+/* IDM_INPUT if a value is given by name for a terminal state, where it has no effect. */
 static idm_status check_has_effect(const idm_yaml_reader *reader, const idm_yaml_entry *entry,
                                    double value, size_t references, size_t kept_references)
 {
@@ -137,8 +137,8 @@ static idm_status set_utility(idm_yaml_reader *reader, const idm_yaml_entry *ent
   return status;
 }
 
-/* "BLOCK.NAME" of entries that share a free number: their coordinate, and the block; -1 where there
- * is none. */
+/* Find the entries that share a free number by "BLOCK.NAME": returns their coordinate, and their
+ * block in *ret_block; -1 if there are none. */
 static int32_t find_tie(const idm_problem *problem, const char *key, size_t *ret_block)
 {
   for (size_t id = 0; id < problem->theta->blocks; id++) {
@@ -176,7 +176,7 @@ static bool is_agent_key(const idm_problem *problem, const char *key)
   return false;
 }
 
-/* Give a value to the part that knows the key. */
+/* Pass a value to the function that reads the key. */
 static idm_status set_value(idm_yaml_reader *reader, const char *key,
                             const idm_yaml_entry *opt_target)
 {
@@ -196,7 +196,7 @@ static idm_status set_value(idm_yaml_reader *reader, const char *key,
   return unknown_key(reader->problem, key, reader->opt_error);
 }
 
-/* Load the value and give it away. */
+/* Parse a value and set the key. */
 static idm_status apply_value(idm_problem *problem, const char *key, const char *value,
                               const idm_yaml_entry *opt_target, idm_error *error)
 {
@@ -213,7 +213,7 @@ static idm_status apply_value(idm_problem *problem, const char *key, const char 
   status = idm_yaml_index_labels(&reader);
   if (status == IDM_OK) status = set_value(&reader, key, opt_target);
   if (status == IDM_OK) idm_problem_absorb(problem);
-  /* Those from columns are not known before the log is. */
+  /* Default priors of utilities from columns are known only with the log. */
   if (status == IDM_OK && !problem->utility_sources)
     status = idm_problem_reset_priors(problem, error);
   idm_names_destroy(&reader.states);
@@ -222,7 +222,8 @@ static idm_status apply_value(idm_problem *problem, const char *key, const char 
   return status;
 }
 
-/* A label may hold `=` too: the first `=` before which an entry is named divides key from value. */
+/* A label may contain `=`: the first `=` after which the text before it names an entry separates
+ * key and value. */
 static idm_status apply_utility(idm_problem *problem, const char *assignment, idm_error *error)
 {
   const char *path = assignment + strlen(utility_prefix);
@@ -255,7 +256,7 @@ static idm_status apply_assignment(idm_problem *problem, const char *assignment,
   return status;
 }
 
-/* What is wrong with the value of an option, shown with the value. */
+/* Fail with IDM_USAGE, with the option and its value in the message. */
 static idm_status fail_option(const char *option, const char *value, idm_status status,
                               idm_error *error, idm_error *opt_error)
 {
@@ -277,7 +278,7 @@ idm_status idm_problem_set(idm_problem *problem, const char *assignment, idm_err
   return status == IDM_OK ? IDM_OK : fail_option("--set", assignment, status, &error, opt_error);
 }
 
-/* "beta, eta" is short for the list [beta, eta]. */
+/* Free blocks; "beta, eta" abbreviates the list [beta, eta]. */
 static idm_status free_blocks(idm_problem *problem, const char *text, idm_error *error)
 {
   const char first = text[strspn(text, " \t")];
@@ -295,7 +296,7 @@ static idm_status free_blocks(idm_problem *problem, const char *text, idm_error 
                             .problem = problem,
                             .opt_error = error,
                             .sizes = idm_setting_sizes(problem->setting)};
-  /* On a copy: a request that is refused leaves the problem as it was. */
+  /* Work on a copy: a rejected request leaves the problem unchanged. */
   idm_theta *old = problem->theta;
   status = idm_theta_copy(old, &problem->theta, error);
   if (status == IDM_OK) status = idm_yaml_index_labels(&reader);
@@ -325,7 +326,7 @@ idm_status idm_problem_set_free(idm_problem *problem, const char *text, idm_erro
 
 /* === renew ================================================================================== */
 
-/* A problem with new states, of which nothing but their number is known. */
+/* A problem with new states, of which only the number is known. */
 
 static idm_status name_states(idm_setting *setting, idm_error *opt_error)
 {
@@ -338,7 +339,8 @@ static idm_status name_states(idm_setting *setting, idm_error *opt_error)
   return status;
 }
 
-/* Everything of the setting but its states, and dynamics that leave everything possible. */
+/* Copy everything of the setting except its states, and set uniform transitions and observation
+ * probabilities. */
 static idm_status copy_setting_except_states(const idm_setting *from, idm_setting *to,
                                              idm_error *opt_error)
 {
@@ -379,8 +381,8 @@ static bool is_state_independent(const idm_problem *problem, size_t action)
   return true;
 }
 
-/* What an action is worth whatever the state stays; the rest is to be filled in. Of the problem
- * before, the utilities alone are looked at. */
+/* Copy the utilities of actions whose utility does not depend on the state; the others become
+ * placeholders. Only the utilities of the problem are read. */
 static idm_status copy_utility(idm_problem *problem, idm_theta *to, size_t *ret_unknown,
                                idm_error *opt_error)
 {
@@ -417,7 +419,7 @@ static idm_status copy_utility(idm_problem *problem, idm_theta *to, size_t *ret_
   return IDM_OK;
 }
 
-/* Whether a block has a number a state, or a model. */
+/* Returns true if a block has a number per state or per model. */
 static bool by_state(const idm_block_info *info)
 {
   for (size_t i = 0; i < sizeof info->axis / sizeof *info->axis && info->axis[i]; i++)
@@ -425,7 +427,7 @@ static bool by_state(const idm_block_info *info)
   return false;
 }
 
-/* A block that is not by state, with what is free of it. */
+/* Copy a block that is not by state, with its role, scale and prior. */
 static idm_status copy_block(const idm_block *old, idm_theta *theta, size_t id,
                              idm_error *opt_error)
 {

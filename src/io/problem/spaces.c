@@ -1,4 +1,4 @@
-/* Spaces and tables of a YAML problem.
+/* Reads the spaces and the tables of a YAML problem.
  *
  * Contents: spaces · table */
 #include <math.h>
@@ -19,7 +19,7 @@
 
 /* --- sizes ---------------------------------------------------------------------------------- */
 
-/* A list of labels, or how many there are. */
+/* Count labels, given as a list or as their number. */
 static idm_status count_labels(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                const char *what, size_t *ret_count)
 {
@@ -98,7 +98,7 @@ idm_status idm_yaml_measure_spaces(idm_yaml_reader *reader)
       status =
           i < 2 ? count_labels(reader, node, keys[i], size[i]) : measure_observations(reader, node);
     else if (i == 2 && reader->sizes.states == 1)
-      set_observed_states(reader); /* there is nothing to see */
+      set_observed_states(reader); /* there is nothing to observe */
     else
       status = idm_yaml_fail(reader->tree, reader->root,
                              "the key '%s' is missing; expected a list of labels", keys[i]);
@@ -131,7 +131,7 @@ static size_t product_label_bytes(const idm_yaml_reader *reader)
 idm_status idm_yaml_check_memory(const idm_yaml_reader *reader, size_t models)
 {
   const idm_sizes n = reader->sizes;
-  const size_t label_bytes = 64; /* a pointer and a small allocation, twice while sorting */
+  const size_t label_bytes = 64; /* a pointer and a small allocation, twice during sorting */
   const size_t pairs = idm_times(n.actions, n.states);
   const size_t entries =
       reader->moves ? pairs : idm_times(pairs, saturating_add(n.states, n.observations));
@@ -173,7 +173,7 @@ idm_status idm_yaml_check_label(const idm_yaml_reader *reader, const idm_yaml_no
   return fault ? idm_yaml_unexpected(reader->tree, node, what, fault) : IDM_OK;
 }
 
-/* Fill labels that exist already (numbered) from a list; a count leaves them as they are. */
+/* Replace labels, which are numbers at first, by those of a list; a count leaves them unchanged. */
 static idm_status fill_labels(const idm_yaml_reader *reader, const idm_yaml_node *node,
                               const char *what, idm_labels *labels)
 {
@@ -189,7 +189,8 @@ static idm_status fill_labels(const idm_yaml_reader *reader, const idm_yaml_node
   return status;
 }
 
-/* Labels differ: fails at the item that repeats one, or at the node where it is no list. */
+/* IDM_INPUT if a label is repeated, at the item that repeats it; at the node if that is not a list.
+ */
 static idm_status check_unique(const idm_yaml_reader *reader, const idm_yaml_node *node,
                                const char *what, const idm_labels *labels)
 {
@@ -205,7 +206,7 @@ static idm_status check_unique(const idm_yaml_reader *reader, const idm_yaml_nod
                        labels->name[repeated]);
 }
 
-/* Append the level of factor f that observation x has. */
+/* Append a level of factor f to the label of an observation; returns the length of the text. */
 static size_t append_level(const idm_yaml_reader *reader, size_t f, size_t level, char *buffer,
                            size_t size)
 {
@@ -217,7 +218,7 @@ static size_t append_level(const idm_yaml_reader *reader, size_t f, size_t level
   return (size_t)length;
 }
 
-/* Labels of the product of factors, first factor slowest. */
+/* Make the labels of the product of factors; the first factor varies slowest. */
 static idm_status fill_product(const idm_yaml_reader *reader, idm_labels *labels)
 {
   const size_t factors = idm_yaml_count(reader->factors);
@@ -286,9 +287,9 @@ idm_status idm_yaml_read_labels(idm_yaml_reader *reader)
   if (status != IDM_OK) return status;
   const long star = idm_names_find(&reader->actions, "*");
   if (star < 0) return IDM_OK;
-  return idm_yaml_fail(reader->tree, idm_yaml_item(reader->tree, actions, (size_t)star),
-                       "an action is called '*', which stands for every action not named; "
-                       "expected another label");
+  return idm_yaml_fail(
+      reader->tree, idm_yaml_item(reader->tree, actions, (size_t)star),
+      "an action is called '*', which denotes every action not named; expected another label");
 }
 
 idm_status idm_yaml_read_names(const idm_yaml_reader *reader, const idm_yaml_node *node,
@@ -416,7 +417,7 @@ bool idm_yaml_scale_weights(double *weights, size_t count)
   double sum = 0;
   for (size_t i = 0; i < count; i++) sum += weights[i];
   if (!(sum > 0) || !isfinite(sum)) return false;
-  /* The same slack as idm_normalise, so that weights written and read again are the same. */
+  /* The same tolerance as idm_normalise, so that weights are read back unchanged. */
   if (fabs(sum - 1) <= 4e-16 * (double)count) return true;
   for (size_t i = 0; i < count; i++) weights[i] /= sum;
   return true;
@@ -424,7 +425,7 @@ bool idm_yaml_scale_weights(double *weights, size_t count)
 
 /* === table ================================================================================== */
 
-/* A table beside a YAML problem. */
+/* Tables of a YAML problem. */
 
 bool idm_yaml_is_table(const idm_yaml_node *node)
 {
@@ -435,7 +436,7 @@ bool idm_yaml_is_table(const idm_yaml_node *node)
   return length >= sizeof suffix && strcmp(text + length - (sizeof suffix - 1), suffix) == 0;
 }
 
-/* The table's path, seen from the problem file. */
+/* Path of a table, which is relative to the problem file. */
 static char *path_of(const idm_yaml_reader *reader, const char *name)
 {
   const char *file = reader->tree->file ? reader->tree->file : "";
@@ -460,7 +461,7 @@ static idm_status read_header(idm_yaml_table *t)
   return status;
 }
 
-/* The file that the table's path leads to. A table of a run lies in the folder of the run. */
+/* Open the file of a table. A table of a run must be in the folder of the run. */
 static idm_status open_stream(idm_yaml_table *t, const char *name, idm_error *opt_error)
 {
   const idm_location *document = t->reader->opt_location;

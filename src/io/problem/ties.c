@@ -1,6 +1,7 @@
-/* Which entries of transitions or emissions share one free number: patterns of letters.
+/* Reads and writes ties: entries of transitions or emissions that share one free number, given by
+ * patterns of letters.
  *
- * Contents: letters · one row · one name · all of them · writing */
+ * Contents: letters · one row · one name · all names · writing */
 #include "io/problem/reader.h"
 
 #include <math.h>
@@ -17,21 +18,21 @@ static const char expected_pattern[] =
 
 /* --- letters -------------------------------------------------------------------------------- */
 
-/* A name under construction. */
+/* State of the reading of one name. */
 typedef struct tie_reader {
   idm_yaml_reader *reader;
   size_t id;
   size_t columns;
   int32_t *coordinate; /* [model][action][state][column] */
   char what[200];
-  int32_t at;                      /* the coordinate */
-  const char *letter[2];           /* in the order of the file; NULL: not seen */
-  double value[2];                 /* of the entries that carry them; NaN before the first */
-  size_t count[2];                 /* a row */
+  int32_t at;                      /* index of the coordinate */
+  const char *letter[2];           /* in the order of the file; NULL: none yet */
+  double value[2];                 /* value of the entries with the letter; NaN before the first */
+  size_t count[2];                 /* number per row */
   const idm_yaml_node **by_action; /* [action]: patterns */
 } tie_reader;
 
-/* What a cell is: 0 or 1 a letter, -1 one of the rest. */
+/* Letter of a cell: 0 or 1; -1 if it is not tied. */
 static int letter_of(const tie_reader *t, const idm_yaml_node *cell)
 {
   for (int i = 0; i < 2; i++)
@@ -39,7 +40,7 @@ static int letter_of(const tie_reader *t, const idm_yaml_node *cell)
   return -1;
 }
 
-/* The letter that is the number: of two the second, since the first takes what it leaves. */
+/* Letter of the free number: the second of two, since the first takes the remaining probability. */
 static int number_of(const tie_reader *t)
 {
   return t->letter[1] ? 1 : 0;
@@ -55,21 +56,21 @@ static idm_status record_letter(tie_reader *t, const idm_yaml_node *cell)
   if (strcmp(idm_yaml_text(cell), rest) == 0 || letter_of(t, cell) >= 0) return IDM_OK;
   if (t->letter[1])
     return idm_yaml_unexpected(tree, cell, t->what,
-                               "one letter, or two of which the first takes what the other leaves; "
-                               "a further number has a name of its own");
+                               "one letter, or two of which the first takes the remaining "
+                               "probability; use another name for a further number");
   t->letter[t->letter[0] ? 1 : 0] = idm_yaml_text(cell);
   return IDM_OK;
 }
 
-/* The letters of one action's pattern, and its shape. */
+/* Record the letters of one action's pattern, and check its shape. */
 static idm_status record_letters(tie_reader *t, const idm_yaml_node *pattern)
 {
   const idm_yaml_reader *reader = t->reader;
-  idm_status status = idm_yaml_check_list(reader->tree, pattern, t->what, "rows, one a state",
+  idm_status status = idm_yaml_check_list(reader->tree, pattern, t->what, "rows, one per state",
                                           reader->sizes.states);
   for (size_t s = 0; s < reader->sizes.states && status == IDM_OK; s++) {
     const idm_yaml_node *row = idm_yaml_item(reader->tree, pattern, s);
-    status = idm_yaml_check_list(reader->tree, row, t->what, "letters, one a column", t->columns);
+    status = idm_yaml_check_list(reader->tree, row, t->what, "letters, one per column", t->columns);
     for (size_t i = 0; i < t->columns && status == IDM_OK; i++)
       status = record_letter(t, idm_yaml_item(reader->tree, row, i));
   }
@@ -78,17 +79,16 @@ static idm_status record_letters(tie_reader *t, const idm_yaml_node *pattern)
 
 /* --- one row -------------------------------------------------------------------------------- */
 
-/* Entries of one letter must be equal to begin with, in every row and model. */
+/* IDM_INPUT unless the entries of a letter are positive and equal in every row and model. */
 static idm_status check_value(tie_reader *t, const idm_yaml_node *row, int letter, double value)
 {
   static const double same = 1e-9;
   if (isnan(t->value[letter])) t->value[letter] = value;
   if (!(value > 0))
-    return idm_yaml_fail(
-        t->reader->tree, row,
-        "%s has the letter '%.40s' where the agent holds a probability of 0, which "
-        "stays; expected . there",
-        t->what, t->letter[letter]);
+    return idm_yaml_fail(t->reader->tree, row,
+                         "%s has the letter '%.40s' at a probability of 0 of the agent's model, "
+                         "which stays 0; expected . there",
+                         t->what, t->letter[letter]);
   if (fabs(value - t->value[letter]) <= same) return IDM_OK;
   return idm_yaml_fail(t->reader->tree, row,
                        "%s has the letter '%.40s' for %.9g and for %.9g; expected numbers of the "
@@ -96,7 +96,7 @@ static idm_status check_value(tie_reader *t, const idm_yaml_node *row, int lette
                        t->what, t->letter[letter], t->value[letter], value);
 }
 
-/* A row of one model: values[column], and the coordinates of its entries. */
+/* Tie the entries of a row of one model: values [column], and their coordinates [column]. */
 static idm_status tie_row(tie_reader *t, const idm_yaml_node *row, const double *values,
                           int32_t *coordinate)
 {
@@ -116,23 +116,22 @@ static idm_status tie_row(tie_reader *t, const idm_yaml_node *row, const double 
   if (!count[0] && !count[1]) return IDM_OK;
   if (!(remaining > 0) && count[number_of(t)])
     return idm_yaml_fail(t->reader->tree, row,
-                         "%s leaves nothing in a row that could take up what '%.40s' gives away; "
+                         "%s leaves no entry in a row that can absorb a change of '%.40s'; "
                          "expected . or another letter there",
                          t->what, t->letter[number_of(t)]);
   if (!t->letter[1]) return IDM_OK;
   if (!t->count[0] && !t->count[1]) memcpy(t->count, count, sizeof count);
   if (rest_mass > 0 || !count[0] || !count[1] || memcmp(t->count, count, sizeof count) != 0)
-    return idm_yaml_fail(
-        t->reader->tree, row,
-        "%s asks for more than one number can give: the rows that hold '%.40s' and "
-        "'%.40s' must hold as many of each, and nothing else that is not 0",
-        t->what, t->letter[0], t->letter[1]);
+    return idm_yaml_fail(t->reader->tree, row,
+                         "%s cannot be expressed by one number: all rows with '%.40s' and '%.40s' "
+                         "must have the same count of each, and no other entry that is not 0",
+                         t->what, t->letter[0], t->letter[1]);
   return IDM_OK;
 }
 
 /* --- one name ------------------------------------------------------------------------------- */
 
-/* The pattern of one action, in every model. */
+/* Apply the pattern of one action in every model. */
 static idm_status tie_action(tie_reader *t, size_t u, const idm_yaml_node *pattern)
 {
   const idm_yaml_reader *reader = t->reader;
@@ -150,7 +149,7 @@ static idm_status tie_action(tie_reader *t, size_t u, const idm_yaml_node *patte
       }
       if (taken && lettered)
         return idm_yaml_fail(reader->tree, row,
-                             "%s ties a row that another name ties; expected one name a row",
+                             "%s ties a row that another name ties; expected one name per row",
                              t->what);
       if (!taken) status = tie_row(t, row, theta->block[t->id].value + at, t->coordinate + at);
     }
@@ -174,16 +173,17 @@ static idm_status tie_name(tie_reader *t, const idm_yaml_node *node)
     t->by_action[u] = node;
   for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
     if (t->by_action[u]) status = record_letters(t, t->by_action[u]);
-  /* Nothing follows a terminal action: its matrices are idle. */
+  /* The matrices of a terminal action have no effect. */
   for (size_t u = 0; u < reader->sizes.actions && status == IDM_OK; u++)
     if (t->by_action[u] && !terminal[u]) status = tie_action(t, u, t->by_action[u]);
   if (status == IDM_OK && isnan(t->value[number_of(t)]))
     status = idm_yaml_fail(reader->tree, node,
-                           "%s ties nothing that an action leads to; expected a letter", t->what);
+                           "%s ties no entry of an action that is not terminal; expected a letter",
+                           t->what);
   return status;
 }
 
-/* --- all of them ---------------------------------------------------------------------------- */
+/* --- all names ------------------------------------------------------------------------------- */
 
 static bool is_field(const idm_yaml_node *key)
 {
@@ -229,7 +229,7 @@ idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_
     return idm_yaml_fail(reader->tree, opt_node,
                          "observations are the states: emission is identity, and nothing of it can "
                          "be free");
-  if (!names) return IDM_OK; /* every row is free by itself */
+  if (!names) return IDM_OK; /* every row is free separately */
   tie_reader t = {.reader = reader,
                   .id = id,
                   .columns = idm_block_width(theta->block[id].info, theta->sizes, theta->models)};
@@ -251,7 +251,7 @@ idm_status idm_yaml_read_ties(idm_yaml_reader *reader, const idm_yaml_node *opt_
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-/* One action's pattern of a coordinate; nothing where it has none. */
+/* Write one action's pattern of a coordinate; nothing if it has none. */
 static void put_pattern(idm_emitter *out, const idm_setting *setting, const int32_t *coordinate,
                         size_t columns, size_t u, int32_t at)
 {

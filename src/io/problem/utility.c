@@ -1,4 +1,4 @@
-/* Utility of a YAML problem.
+/* Reads the utility of a YAML problem and its free entries.
  *
  * Contents: entries · utility */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 /* === entries ================================================================================ */
 
-/* Which entries of the utility are free, which are tied, which one is the reference. */
+/* Free entries of the utility, ties, and the reference. */
 
 size_t idm_yaml_resolve_entry(const idm_problem *problem, const char *path, size_t length,
                               idm_yaml_entry *ret)
@@ -38,7 +38,7 @@ size_t idm_yaml_resolve_entry(const idm_problem *problem, const char *path, size
 
 static const char expected_entry[] = "ACTION, ACTION.STATE or [ACTION, STATE]";
 
-/* "ACTION", "ACTION.STATE" or [ACTION, STATE]. */
+/* Find the entry "ACTION", "ACTION.STATE" or [ACTION, STATE]. */
 static idm_status find_entry(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              const char *what, idm_yaml_entry *ret)
 {
@@ -67,7 +67,7 @@ static idm_status find_entry(const idm_yaml_reader *reader, const idm_yaml_node 
 
 /* --- coordinates ---------------------------------------------------------------------------- */
 
-/* Under construction: coordinate[entry], -2 where nothing was said yet. */
+/* State of the selection: coordinate[entry], UNDECIDED until the file names the entry. */
 enum { UNDECIDED = -2, FIXED = -1 };
 
 typedef struct utility_coordinates {
@@ -85,7 +85,7 @@ static bool comes_from_column(const idm_problem *problem, size_t action, size_t 
   return false;
 }
 
-/* Give every number that the node names to coordinate `at`. */
+/* Assign every entry that the node names to coordinate `at`. */
 static idm_status mark_entries(utility_coordinates *f, const idm_yaml_node *node, const char *what,
                                int32_t at)
 {
@@ -121,7 +121,7 @@ static idm_status add_name(utility_coordinates *f, const char *text, size_t leng
   return f->name[f->count++] ? IDM_OK : idm_fail_memory(f->reader->opt_error);
 }
 
-/* A list of entries, each a coordinate of its own once all are known. */
+/* Assign every entry of a list to coordinate `at`. */
 static idm_status mark_list(utility_coordinates *f, const idm_yaml_node *node, const char *what,
                             int32_t at)
 {
@@ -140,8 +140,7 @@ int idm_yaml_entry_name(const idm_setting *setting, size_t entry, char *name, si
   return (int)strlen(name);
 }
 
-/* Whether coordinate `at` is one entry that goes by its own name, whatever the labels are made of.
- */
+/* Returns true if coordinate `at` is a single entry with its default name. */
 static bool is_single_entry(const utility_coordinates *f, int32_t at)
 {
   char name[IDM_ENTRY_SIZE];
@@ -155,7 +154,7 @@ static bool is_single_entry(const utility_coordinates *f, int32_t at)
   return own;
 }
 
-/* {NAME: entries, ...}: each name is one number, shared by its entries. */
+/* Read {NAME: entries, ...}: each name is one number, shared by its entries. */
 static idm_status mark_ties(utility_coordinates *f, const idm_yaml_node *node)
 {
   const idm_yaml_tree *tree = f->reader->tree;
@@ -168,7 +167,8 @@ static idm_status mark_ties(utility_coordinates *f, const idm_yaml_node *node)
       return idm_yaml_unexpected(tree, key, "free.utility.entries", "a name");
     status = add_name(f, idm_yaml_text(key), strlen(idm_yaml_text(key)));
     const idm_yaml_node *item = idm_yaml_item(tree, node, i);
-    /* A pair [ACTION, STATE] looks like a list of two actions: lists of lists are pairs. */
+    /* A pair [ACTION, STATE] has the form of a list of two actions: only lists inside a list are
+     * pairs. */
     if (status == IDM_OK) status = mark_list(f, item, "free.utility.entries", (int32_t)i);
     if (status == IDM_OK && strpbrk(idm_yaml_text(key), "/[]\n") && !is_single_entry(f, (int32_t)i))
       status =
@@ -177,7 +177,8 @@ static idm_status mark_ties(utility_coordinates *f, const idm_yaml_node *node)
   return status;
 }
 
-/* Number the entries marked free one by one, each with its own name. */
+/* Make the entries marked `marked` separate coordinates, each with its default name; fix the
+ * others. */
 static idm_status split_coordinates(utility_coordinates *f, int32_t marked)
 {
   const idm_setting *setting = f->reader->problem->setting;
@@ -278,7 +279,8 @@ static int by_entry(const void *a, const void *b)
   return (x->state > y->state) - (x->state < y->state);
 }
 
-/* Number the distinct names in order of appearance: column[i] for reference i, name by name. */
+/* Number the distinct names in order of appearance; column[i] is the number of the name of
+ * reference i. */
 static idm_status number_columns(const idm_yaml_references *references, size_t *column,
                                  idm_labels *ret_labels, idm_error *opt_error)
 {
@@ -287,7 +289,7 @@ static idm_status number_columns(const idm_yaml_references *references, size_t *
   if (!names.entry) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < count; i++) names.entry[i] = (idm_name){references->item[i].name, i};
   idm_names_sort(&names);
-  /* First, column[i] is the first reference of the same name; equal names are sorted by place. */
+  /* First, column[i] is the first reference with the same name; equal names are sorted by index. */
   for (size_t i = 0; i < count; i++) {
     const bool repeats = i && strcmp(names.entry[i - 1].text, names.entry[i].text) == 0;
     column[names.entry[i].index] =
@@ -325,7 +327,7 @@ idm_status idm_yaml_store_references(idm_problem *problem, idm_yaml_references *
       const idm_yaml_reference *from = &references->item[i];
       source[i] = (idm_utility_source){from->action, from->state, column[i], from->scale};
     }
-    /* The old names are let go last: the references may borrow them. */
+    /* Free the old names last: the references may borrow them. */
     idm_labels_destroy(&problem->columns.utility);
     free(problem->utility_source);
     problem->columns.utility = labels;
@@ -342,7 +344,7 @@ idm_status idm_yaml_store_references(idm_problem *problem, idm_yaml_references *
 
 /* --- entries -------------------------------------------------------------------------------- */
 
-/* A number, or the name of a column with or without a minus. */
+/* Read a number, or the name of a column with an optional minus. */
 static idm_status read_value(const idm_yaml_reader *reader, const idm_yaml_node *node,
                              const char *what, double *ret_value, idm_yaml_reference *ret_column)
 {
@@ -390,9 +392,9 @@ idm_status idm_yaml_read_utility_of(const idm_yaml_reader *reader, const idm_yam
   const idm_yaml_node **entry = idm_new(states, sizeof *entry);
   idm_status status = entry ? IDM_OK : idm_fail_memory(reader->opt_error);
   if (status == IDM_OK && list)
-    status =
-        idm_yaml_check_list(reader->tree, node, what,
-                            "entries (one a state, in their order), a number or a column", states);
+    status = idm_yaml_check_list(reader->tree, node, what,
+                                 "entries (one per state, in their order), a number or a column",
+                                 states);
   else if (status == IDM_OK && idm_yaml_is_mapping(node))
     status = idm_yaml_by_state(reader, node, what, entry);
   for (size_t s = 0; s < states && status == IDM_OK; s++) {
@@ -404,7 +406,8 @@ idm_status idm_yaml_read_utility_of(const idm_yaml_reader *reader, const idm_yam
   return status;
 }
 
-/* Whether an action's utility in a state is given by the state's own entry, not by one for all. */
+/* Returns true if an action's utility in a state is given for that state, not by one value for all
+ * states. */
 static bool names_state(const idm_yaml_reader *reader, const idm_yaml_node *node, size_t state)
 {
   return idm_yaml_is_list(node) ||
@@ -412,8 +415,9 @@ static bool names_state(const idm_yaml_reader *reader, const idm_yaml_node *node
           idm_yaml_find(reader->tree, node, reader->problem->setting->states.name[state]));
 }
 
-/* Note utilities that terminal states are given; a number for every state is meant for the
- * others. opt_value: the node of every action, NULL for a table, which names its states. */
+/* Add a remark on utilities that are given for terminal states. One value for every state applies
+ * to the other states only. opt_value: the node of every action; NULL for a table, which names its
+ * states. */
 static void note_terminal(const idm_yaml_reader *reader, const idm_yaml_node *const *opt_value)
 {
   const idm_problem *problem = reader->problem;
@@ -457,7 +461,8 @@ static idm_status read_each(idm_yaml_reader *reader, const idm_yaml_node *node,
 
 /* --- a table -------------------------------------------------------------------------------- */
 
-/* One record of action, state and utility; without a column of actions it is of all of them. */
+/* Read one record of action, state and utility; without a column of actions it applies to all
+ * actions. */
 static idm_status read_record(const idm_yaml_table *table, const size_t place[2], size_t by_action,
                               bool *given, double *utility)
 {
@@ -517,7 +522,7 @@ idm_status idm_yaml_read_utility(idm_yaml_reader *reader)
   const idm_yaml_node *node = idm_yaml_find(reader->tree, reader->root, "utility");
   if (!node && idm_yaml_find(reader->tree, reader->root, "features")) return IDM_OK;
   if (!node) {
-    idm_notes_add(reader->opt_notes, "no utility is given: every action is worth 0");
+    idm_notes_add(reader->opt_notes, "no utility is given: all utilities are 0");
     return IDM_OK;
   }
   if (idm_yaml_is_table(node)) return read_table(reader, node);

@@ -1,4 +1,4 @@
-/* A problem written as YAML, whole, so that reading it gives the same problem bit for bit.
+/* Writes a problem as YAML that is read back bit for bit.
  *
  * Contents: writable · write */
 #include "io/problem/write.h"
@@ -17,7 +17,7 @@
 
 /* === writable ================================================================================= */
 
-/* Whether YAML can hold a problem: checked before a file is touched. */
+/* Checks, before a file is opened, that YAML can express a problem. */
 
 static idm_status check_text(const char *text, const char *what, idm_error *opt_error)
 {
@@ -43,7 +43,8 @@ static idm_status check_texts(const idm_labels *labels, const char *what, bool a
   return status;
 }
 
-/* A utility by column reads back as such: no number, and one minus at most. */
+/* IDM_INPUT if a utility by column would not be read back: a name that is a number, or more than
+ * one minus. */
 static idm_status check_sources(const idm_problem *problem, idm_error *opt_error)
 {
   for (size_t i = 0; i < problem->utility_sources; i++) {
@@ -95,7 +96,7 @@ bool idm_yaml_is_identity(const double *matrix, size_t rows, size_t columns)
   return true;
 }
 
-/* In an MDP the file does not speak of observations, so they must be what it implies. */
+/* The file of an MDP has no observations, so they must be the states. */
 static idm_status check_observed(const idm_problem *problem, idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
@@ -126,7 +127,7 @@ idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_er
                {&setting->actions, "an action"},
                {&setting->observations, "an observation"},
                {&problem->columns.utility, "a column"},
-               {&problem->columns.missing, "a text for what is missing"}};
+               {&problem->columns.missing, "a text for missing values"}};
   idm_status status = idm_problem_validate(problem, opt_error);
   if (status == IDM_OK) status = check_text(setting->name, "the name", opt_error);
   for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == IDM_OK; i++)
@@ -238,8 +239,8 @@ static bool same_numbers(const double *a, const double *b, size_t count)
   return memcmp(a, b, count * sizeof *a) == 0;
 }
 
-/* Matrices of a model [action][state][column] that differ from opt_base, under their key; nothing
- * where none does. */
+/* Write the matrices of a model [action][state][column] that differ from opt_base; no key if none
+ * differs. */
 static void put_model_matrices(idm_emitter *out, const char *key, const idm_setting *setting,
                                const double *matrices, const double *opt_base, size_t columns)
 {
@@ -262,8 +263,9 @@ static void put_model_matrices(idm_emitter *out, const char *key, const idm_sett
   idm_emit_mapping_end(out);
 }
 
-/* Matrices of the environment: the one that stands for several actions under "*", so that reading
- * it back tells so; where those that are marked differ, or one is alone, each under its name. */
+/* Write the matrices of the environment. A matrix that is shared by several actions is written
+ * under "*", so that the mark is read back. If the marked matrices differ, or only one is marked,
+ * each is written under its name. */
 static void put_matrices(idm_emitter *out, const char *key, const idm_setting *setting,
                          const double *matrices, const bool *shared, size_t columns)
 {
@@ -405,7 +407,7 @@ static bool same_entry(const idm_utility_source *a, const idm_utility_source *b,
   return a->column == b->column && a->scale == b->scale;
 }
 
-/* One entry for every state where they are all the same, else a list. */
+/* Write one entry if it is the same for every state, otherwise a list. */
 static void put_utility_row(idm_emitter *out, const char *key, const idm_problem *problem,
                             const idm_utility_source *const *source, const double *utility)
 {
@@ -464,7 +466,7 @@ static void put_rows(idm_emitter *out, const idm_block *block, const idm_labels 
   idm_emit_mapping_end(out);
 }
 
-/* A block in the form of its descriptor. */
+/* Write a block in the form of its descriptor. */
 static void put_block(idm_emitter *out, const idm_block *block, const idm_setting *setting)
 {
   const char *name = block->info->name;
@@ -490,11 +492,11 @@ static void put_block(idm_emitter *out, const idm_block *block, const idm_settin
     put_rows(out, block, &setting->actions);
     break;
   default:
-    break; /* utility and models have parts of their own */
+    break; /* utility and models are written separately */
   }
 }
 
-/* The blocks that stand with the agent, or at the top of the file. */
+/* Write the blocks of the agent, or those at the top level of the file. */
 static void put_blocks(idm_emitter *out, const idm_problem *problem, bool of_agent)
 {
   for (size_t i = 0; i < problem->theta->blocks; i++) {
@@ -517,9 +519,9 @@ static void put_agent(idm_emitter *out, const idm_problem *problem)
   idm_emit_mapping_end(out);
 }
 
-/* --- freedom and columns -------------------------------------------------------------------- */
+/* --- free blocks and columns ----------------------------------------------------------------- */
 
-/* Whether every coordinate is one entry that goes by its own name, in their order. */
+/* Returns true if every coordinate is a single entry with its default name, in order. */
 static bool separate_entries(const idm_setting *setting, const idm_block *block)
 {
   char name[IDM_ENTRY_SIZE];
@@ -533,8 +535,8 @@ static bool separate_entries(const idm_setting *setting, const idm_block *block)
   return true;
 }
 
-/* The entries that follow coordinate `at`, or with -1 all that are free: each a pair [ACTION,
- * STATE], so that dots in labels cannot mislead. */
+/* Write the entries of coordinate `at`, or with -1 all free ones. Each is a pair [ACTION, STATE],
+ * so that dots in labels are not ambiguous. */
 static void put_entry_list(idm_emitter *out, const char *key, const idm_setting *setting,
                            const idm_block *block, int32_t at)
 {
@@ -548,7 +550,7 @@ static void put_entry_list(idm_emitter *out, const char *key, const idm_setting 
   idm_emit_list_end(out);
 }
 
-/* entries: [[ACTION, STATE], ...], or where some are tied {NAME: [...], ...} */
+/* Write entries: [[ACTION, STATE], ...], or, with ties, {NAME: [...], ...}. */
 static void put_entries(idm_emitter *out, const idm_setting *setting, const idm_block *block)
 {
   if (separate_entries(setting, block)) {
@@ -561,7 +563,8 @@ static void put_entries(idm_emitter *out, const idm_setting *setting, const idm_
   idm_emit_mapping_end(out);
 }
 
-/* reference: ACTION, or an empty list where all numbers move: an action may be called `none`. */
+/* Write reference: ACTION, or an empty list if all numbers are free, since an action may have the
+ * name `none`. */
 static void put_reference(idm_emitter *out, const idm_setting *setting, const idm_block *block)
 {
   const size_t terms = setting->states.count + 1;
@@ -574,7 +577,7 @@ static void put_reference(idm_emitter *out, const idm_setting *setting, const id
   idm_emit_list_end(out);
 }
 
-/* reference: STATE, the one whose weight is held. */
+/* Write reference: STATE, whose weight is fixed. */
 static void put_reference_state(idm_emitter *out, const idm_setting *setting,
                                 const idm_block *block)
 {
@@ -614,7 +617,7 @@ static void put_free(idm_emitter *out, const idm_setting *setting, const idm_the
   if (any) idm_emit_mapping_end(out);
 }
 
-/* One prior of a population by block, where a block has it. */
+/* Write one prior of the population by block, for blocks that have it. */
 static void put_by_block(idm_emitter *out, const char *key, const idm_theta *theta,
                          double (*of)(const idm_population *population))
 {
@@ -750,7 +753,7 @@ void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem)
 idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
                                   idm_notes *opt_notes, idm_error *opt_error)
 {
-  (void)opt_notes; /* whatever YAML cannot hold would change the problem, and is an error */
+  (void)opt_notes; /* a problem that YAML cannot express is an error, so there are no remarks */
   return idm_problem_write_yaml_headed(problem, "", path, opt_error);
 }
 

@@ -1,4 +1,4 @@
-/* The writer of YAML problems.
+/* Writer of YAML problems.
  *
  * Contents: write · writable */
 #ifndef IDM_IO_PROBLEM_WRITE_H
@@ -12,17 +12,17 @@
 
 /* Parts of the YAML writer. */
 
-/* Write a problem's keys into a block mapping that goes on. What has no form in YAML is a failure
- * of the emitter's. */
+/* Write a problem's keys into an open block mapping. A problem that YAML cannot express sets the
+ * emitter's error. */
 void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem);
 
 /* === writable =============================================================================== */
 
-/* What has a form in YAML. */
+/* Problems that YAML can express. */
 
-/* Whether the word `identity` stands for a matrix bit for bit. */
+/* Returns true if a matrix equals `identity` bit for bit. */
 bool idm_yaml_is_identity(const double *matrix, size_t rows, size_t columns);
-/* A valid problem that reads back as it is; IDM_INPUT says what has no form in YAML. */
+/* IDM_INPUT, with the reason, unless the problem is valid and is read back unchanged. */
 idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_error);
 
 #endif

@@ -1,4 +1,5 @@
-/* config.yaml of an audit: that of a fit with the groups in its section `audit`. */
+/* Reads and checks config.yaml of an audit: that of a fit with the groups in its section `audit`.
+ */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,32 +22,33 @@ static const idm_key keys[] = {
      .offset = offsetof(idm_audit_request, by),
      .most = sizeof((idm_audit_request *)0)->by,
      .value = "COLUMN",
-     .help = "one group a level of this column of the log"},
+     .help = "one group per level of this column of the log"},
     {.name = "group",
      .kind = IDM_KEY_TEXTS,
      .offset = offsetof(idm_audit_request, group),
      .most = sizeof((idm_audit_request *)0)->group,
      .value = "PREDICATE",
-     .help = "a group of those who meet it, as in \"AGE>75\"; may be given several times, and "
+     .help = "a group defined by a predicate, as in \"AGE>75\"; may be given several times, and "
              "groups may overlap"},
     {.name = "pool",
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_audit_request, pool),
      .words = idm_audit_pool_words,
      .value = "HOW",
-     .help = "groups have a common distribution (partial), nothing to do with each other (none), "
-             "or nothing, and contrasts are adjusted by Holm (holm)"},
+     .help = "groups have a common distribution (partial), are independent (none), or are "
+             "independent and contrasts are adjusted by Holm's method (holm)"},
     {.name = "dynamics",
      .kind = IDM_KEY_ENUM,
      .offset = offsetof(idm_audit_request, dynamics),
      .words = idm_audit_dynamics_words,
      .value = "WHOSE",
-     .help = "every group in the problem's dynamics (pooled), or in those learnt from its own log "
-             "as well (group): contrasts both ways, and what depends on the choice"},
+     .help = "plan every group in the problem's dynamics (pooled), or also in those learnt from "
+             "its own log (group): contrasts with both, and results that depend on the choice"},
     {.name = "people",
      .kind = IDM_KEY_BOOL,
      .offset = offsetof(idm_audit_request, people),
-     .help = "agents have numbers of their own, normal around those of their group"},
+     .help =
+         "agents have parameters of their own, normally distributed around those of their group"},
     {0}};
 
 const idm_key *idm_audit_keys(void)
@@ -74,16 +76,17 @@ idm_status idm_audit_request_check(const idm_audit_request *request, idm_error *
 {
   idm_require(request);
   if (!request->by[0] && !request->group[0])
-    return idm_fail(opt_error, IDM_USAGE,
-                    "which groups? expected --by COLUMN, or --group PREDICATE as in \"AGE>75\"");
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "no groups are given; expected --by COLUMN, or --group PREDICATE as in \"AGE>75\"");
   if (request->by[0] && request->group[0])
     return idm_fail(opt_error, IDM_USAGE,
-                    "--by and --group exclude each other: a column makes groups that do not "
-                    "overlap, predicates may");
+                    "--by and --group exclude each other: groups of a column do not overlap, "
+                    "groups of predicates may");
   return idm_keys_check(keys, request, opt_error);
 }
 
-/* The column of each predicate, each once. */
+/* Columns of the predicates, each listed once. */
 static idm_status list_columns(char *const *predicate, size_t count, idm_labels *columns,
                                idm_error *opt_error)
 {

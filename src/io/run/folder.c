@@ -1,4 +1,4 @@
-/* Folders of runs: files, locks, seals and checkpoints.
+/* Manages folders of runs: files, locks, trailers and checkpoints.
  *
  * Contents: folder · files · lock · seal · checkpoint */
 #define _DEFAULT_SOURCE     /* flock */
@@ -23,7 +23,7 @@
 
 /* === folder ================================================================================= */
 
-/* Opened folders: see the header.
+/* Open folders.
  *
  * Contents: opening · names · checking and changing */
 
@@ -54,7 +54,7 @@ idm_status idm_folder_open(idm_folder *folder, const char *path, idm_error *opt_
 
 static void set_path(const idm_folder *folder, const char *name, char path[IDM_PATH_SIZE])
 {
-  /* What does not fit is longer than any system allows, and is only shown. */
+  /* A path that does not fit is longer than any system allows, and is used in messages only. */
   if (snprintf(path, IDM_PATH_SIZE, "%s/%s", folder->path, name) < 0) path[0] = '\0';
 }
 
@@ -79,7 +79,7 @@ idm_status idm_folder_open_inner(const idm_folder *outer, const char *name, idm_
   const int reason = errno;
   if (fstatat(outer->descriptor, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISDIR(info.st_mode))
     return fail_inner(inner->path, info.st_mode, opt_error);
-  /* A writer moved its files up in the meantime. */
+  /* A writer has moved its files up in the meantime. */
   if (reason == ENOENT) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT, "cannot open the folder '%s': %s", inner->path,
                   strerror(reason));
@@ -125,7 +125,7 @@ bool idm_chain_name_is(const char *name)
 void idm_folder_each(const idm_folder *folder, bool (*visit)(void *context, const char *name),
                      void *context)
 {
-  /* A description of its own: reading a folder moves its offset. */
+  /* Open a separate descriptor: reading a folder moves its offset. */
   const int own = openat(folder->descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *directory = own >= 0 ? fdopendir(own) : NULL;
   if (!directory) {
@@ -139,7 +139,7 @@ void idm_folder_each(const idm_folder *folder, bool (*visit)(void *context, cons
   closedir(directory);
 }
 
-/* NAME.PROCESS-NUMBER.tmp: see idm/file.h. */
+/* Temporary names are NAME.PROCESS-NUMBER.tmp; see idm/file.h. */
 bool idm_folder_remove_stale(const idm_folder *folder, const char *name)
 {
   char base[256];
@@ -237,9 +237,9 @@ void idm_folder_remove_inner(const idm_folder *folder, const char *name)
 
 /* === files ================================================================================== */
 
-/* The files of a run, to read. */
+/* Files of a run, for reading. */
 
-/* The folders within; all are closed on failure. */
+/* Open the inner folders; all folders are closed on failure. */
 static idm_status open_inner(idm_run_files *files, idm_error *opt_error)
 {
   files->ready.descriptor = -1;
@@ -317,9 +317,9 @@ idm_location idm_folder_output(const idm_folder *folder, const char *path)
 
 /* === lock =================================================================================== */
 
-/* One writer at a time. */
+/* Lock for a single writer. */
 
-/* The process number in the lock file, as text; empty where that cannot be read. */
+/* Process number in the lock file, as text; empty if it cannot be read. */
 static void read_holder(int descriptor, char holder[24])
 {
   const ssize_t length = pread(descriptor, holder, 23, 0);
@@ -337,7 +337,7 @@ static idm_status fail_locked(const idm_lock *lock, idm_error *opt_error)
                   holder[0] ? " of number " : "", holder, lock->path);
 }
 
-/* Whether the file that was locked still has its name: its last holder may have removed it. */
+/* Returns true if the locked file still has its name: its last holder may have removed it. */
 static bool is_current(const idm_lock *lock)
 {
   struct stat own;
@@ -355,7 +355,7 @@ static void close_lock(idm_lock *lock)
   *lock = (idm_lock){0};
 }
 
-/* Open the file: a new one, or else the one that is there. */
+/* Create the lock file; if it exists, open it. */
 static idm_status open_file(idm_lock *lock, const idm_location *location, bool *ret_created,
                             idm_error *opt_error)
 {
@@ -376,7 +376,8 @@ static idm_status open_file(idm_lock *lock, const idm_location *location, bool *
   return idm_fail(opt_error, IDM_SYSTEM, "cannot write '%s': %s", location->path, strerror(errno));
 }
 
-/* Lock the file; one that a killed process left is removed, so that the next is a new one. */
+/* Lock the file. One that a killed process left is removed, so that the next attempt creates a new
+ * one. */
 static idm_status lock_file(const idm_lock *lock, bool created, bool *ret_locked,
                             idm_error *opt_error)
 {
@@ -412,7 +413,7 @@ idm_status idm_lock_take(idm_lock *lock, const idm_location *location, idm_error
     close_lock(lock);
     return status;
   }
-  /* The number is for people: what counts is the lock. */
+  /* The process number is for messages only; the lock itself is decisive. */
   char holder[24];
   const int length = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
   if (pwrite(lock->descriptor, holder, (size_t)length, 0) != length) errno = 0;
@@ -422,13 +423,14 @@ idm_status idm_lock_take(idm_lock *lock, const idm_location *location, idm_error
 void idm_lock_release(idm_lock *lock)
 {
   if (!lock->path) return;
-  unlinkat(lock->folder, lock->name, 0); /* while it is held: nobody else has this file then */
+  unlinkat(lock->folder, lock->name,
+           0); /* while the lock is held: no other process has this file then */
   close_lock(lock);
 }
 
 /* === seal =================================================================================== */
 
-/* The seal of run.nc: see the header. */
+/* Trailer of run.nc: a checksum of the image. */
 
 void idm_trailer(const void *image, size_t length, char trailer[IDM_TRAILER_LENGTH + 1])
 {
@@ -453,11 +455,11 @@ idm_status idm_trailer_write(const void *image, size_t length, const idm_locatio
 
 /* === checkpoint ============================================================================= */
 
-/* Checkpoints of work under way in a run folder: see the header. */
+/* Checkpoints of work in a run folder. */
 
 /* Seconds between checkpoints. */
 static const double checkpoint_seconds = 3;
-/* Larger checkpoints are none of ours. */
+/* Reject checkpoints larger than this, in bytes. */
 static const size_t max_bytes = (size_t)1 << 36;
 
 static idm_location checkpoint_location(idm_checkpointer *k)

@@ -1,4 +1,4 @@
-/* Folders of runs: files, locks, seals and checkpoints.
+/* Internal interface of run folders: files, locks, trailers and checkpoints.
  *
  * Contents: folder · files · lock · writer · seal · checkpoint */
 #ifndef IDM_IO_RUN_FOLDER_H
@@ -13,14 +13,14 @@
 
 /* === folder ================================================================================= */
 
-/* Folders of runs and campaigns, opened: every file in one is reached through its descriptor.
+/* Open folders of runs and campaigns: every file in a folder is reached through its descriptor.
  *
- * The path of a folder may lead through links, since the caller names it. What lies in the folder
- * may come from a stranger: its files are regular files and its inner folders are folders, and
- * links, pipes, sockets and devices of these names are IDM_INPUT. */
+ * The path of a folder may contain links, since the caller names it. Its content may come from an
+ * untrusted source: its files must be regular files and its inner folders must be folders. Links,
+ * pipes, sockets and devices of these names are IDM_INPUT. */
 
-/* Every name that the program creates in a folder; beside these there are only the temporary names
- * of files (idm/file.h). tests/folders.py reads this list. */
+/* All names that the program creates in a folder, except the temporary names of files (idm/file.h).
+ * tests/folders.py reads this list. */
 #define IDM_FILE_CONFIG       "config.yaml"
 #define IDM_FILE_POSTERIOR    "run.nc"
 #define IDM_FILE_SUMMARY      "summary.json"
@@ -32,7 +32,7 @@
 #define IDM_FOLDER_NEXT       ".idm-next"
 #define IDM_FOLDER_READY      ".idm-ready"
 
-/* Text near the beginning of a page that the program wrote. */
+/* Text near the beginning of a report that the program wrote. */
 #define IDM_REPORT_SIGNATURE "name=\"generator\" content=\"idm "
 
 typedef struct idm_folder {
@@ -40,18 +40,20 @@ typedef struct idm_folder {
   char path[IDM_PATH_SIZE];
 } idm_folder;
 
-/* Whether a path is a folder. */
+/* Returns true if a path is a folder. */
 bool idm_folder_is(const char *path);
 /* Create a folder, unless it exists. */
 idm_status idm_folder_make(const char *path, bool *ret_created, idm_error *opt_error);
-/* Open a folder by its path. On failure, as for a folder that is not open, closing does nothing. */
+/* Open a folder by its path. Closing has no effect after a failure, or if the folder is not open.
+ */
 idm_status idm_folder_open(idm_folder *folder, const char *path, idm_error *opt_error);
-/* Open a folder in a folder; one that does not exist is left unopened. */
+/* Open a folder in a folder. If it does not exist, `inner` is not open, and the function succeeds.
+ */
 idm_status idm_folder_open_inner(const idm_folder *outer, const char *name, idm_folder *inner,
                                  idm_error *opt_error);
 void idm_folder_close(idm_folder *folder);
 
-/* Place of a file of a folder; its path is written to `path`. A folder that is not open has no
+/* Location of a file of a folder; its path is written to `path`. A folder that is not open has no
  * files. */
 idm_location idm_folder_location(const idm_folder *folder, const char *name,
                                  char path[IDM_PATH_SIZE]);
@@ -61,34 +63,34 @@ enum { IDM_CHAIN_NAME = 40 };
 const char *idm_chain_name(size_t chain, char name[IDM_CHAIN_NAME]);
 bool idm_chain_name_is(const char *name);
 
-/* Call a function with every name in a folder, hidden ones included, until it returns false. */
+/* Call `visit` with every name in a folder, hidden names included, until it returns false. */
 void idm_folder_each(const idm_folder *folder, bool (*visit)(void *context, const char *name),
                      void *context);
-/* A name in a folder that is neither hidden nor that of a file being written; empty if there is
- * none. Dead temporary files are removed. */
+/* A name in a folder that is neither hidden nor temporary; empty if there is none. Stale temporary
+ * files are removed. */
 void idm_folder_first_name(const idm_folder *folder, char name[256]);
-/* Remove a temporary file that its process left behind; true for every temporary name. */
+/* Remove a temporary file if it is stale; returns true for every temporary name. */
 bool idm_folder_remove_stale(const idm_folder *folder, const char *name);
 
-/* Check the kind of everything in a folder that has one of the names above. */
+/* IDM_INPUT if anything in a folder has one of the names above and is of another kind. */
 idm_status idm_folder_check(const idm_folder *folder, idm_error *opt_error);
 /* Rename a file from one folder into another. */
 idm_status idm_folder_move(const idm_folder *from, const char *name, const idm_folder *to,
                            idm_error *opt_error);
-/* Remove a file, if it exists; a folder of that name stays. */
+/* Remove a file if it exists; a folder with that name is kept. */
 void idm_folder_remove(const idm_folder *folder, const char *name);
-/* Remove an inner folder, if it is empty. */
+/* Remove an inner folder if it is empty. */
 void idm_folder_remove_inner(const idm_folder *folder, const char *name);
 
 /* === files ================================================================================== */
 
-/* The files of a run to read, whether or not they are in their place yet. Nothing in the folder is
+/* Files of a run for reading, whether or not they are in their final place. The folder is not
  * changed. */
 
-/* A run's folder and the folders within, those that do not exist left unopened.
+/* A run's folder and its inner folders, which are not open if they do not exist.
  *
  * A run that replaces another is written to `next`. When it is complete, `next` is renamed to
- * `ready`: from that instant the new run counts. Its files then move up, one by one. */
+ * `ready`, which makes the new run the valid one. Its files are then moved up, one by one. */
 typedef struct idm_run_files {
   idm_folder run;
   idm_folder next;
@@ -99,40 +101,41 @@ idm_status idm_run_files_open(idm_run_files *files, const char *run, idm_error *
 /* The same for a folder that is open already. */
 idm_status idm_run_files_of(idm_run_files *files, const idm_folder *run, idm_error *opt_error);
 void idm_run_files_close(idm_run_files *files);
-/* Place of a file of the run that counts, whether or not it has moved up. */
+/* Location of a file of the valid run, whether or not it has been moved up. */
 idm_location idm_run_files_location(const idm_run_files *files, const char *name,
                                     char path[IDM_PATH_SIZE]);
-/* Whether it exists there. */
+/* Returns true if the file exists there. */
 bool idm_run_files_exist(const idm_run_files *files, const char *name);
-/* Whether a complete run waits to be moved to its place. */
+/* Returns true if a complete run has not been moved to its place. */
 bool idm_run_files_is_pending(const idm_run_files *files);
-/* Whether a folder holds a complete run. */
+/* Returns true if a folder contains a complete run. */
 bool idm_folder_is_complete(const idm_folder *folder);
-/* The folder of the fit that --resume continues: `next` where it holds one, else the run. */
+/* Folder of the fit that --resume continues: `next` if it contains one, otherwise the run's folder.
+ */
 const idm_folder *idm_run_files_unfinished(const idm_run_files *files);
 
-/* Place of an output: in the open folder where the path names a file of it, else the path as it
- * is. */
+/* Location of an output: in the open folder if the path names a file of it, otherwise the path
+ * itself. */
 idm_location idm_folder_output(const idm_folder *folder, const char *path);
 
 /* === lock =================================================================================== */
 
-/* One writer at a time: a lock that ends with the process that holds it. */
+/* Lock for a single writer; it ends with the process that holds it. */
 
 /* Zero-initialise. */
 typedef struct idm_lock {
-  char *path;     /* of the file that is locked; NULL where nothing is held */
-  char *name;     /* the same relative to the folder */
+  char *path;     /* of the lock file; NULL if no lock is held */
+  char *name;     /* the file's name relative to the folder */
   int folder;     /* descriptor of the folder; borrowed */
-  int descriptor; /* of the file */
+  int descriptor; /* of the lock file */
 } idm_lock;
 
-/* Take the lock that is a file at that place. IDM_SYSTEM where another process, or another caller
- * in this one, holds it; IDM_INPUT where the place is no regular file. A process that is killed
- * while it holds the lock leaves the file, and no lock. Only a file that this call created is
- * written to: one that exists may be another name of somebody's file. */
+/* Take a lock, which is a file at that location. IDM_SYSTEM if another process, or another caller
+ * in this process, holds it; IDM_INPUT if the location is not a regular file. A process that is
+ * killed leaves the file but no lock. Only a file that this call creates is written to: an existing
+ * one may be a hard link to another file. */
 idm_status idm_lock_take(idm_lock *lock, const idm_location *location, idm_error *opt_error);
-/* Release it, and remove its file. */
+/* Release the lock and remove its file. */
 void idm_lock_release(idm_lock *lock);
 
 /* === writer ================================================================================= */
@@ -141,66 +144,66 @@ void idm_lock_release(idm_lock *lock);
 
 typedef struct idm_run_writer {
   idm_folder run;
-  idm_folder next;        /* of a run that replaces another; not open otherwise */
-  const idm_folder *work; /* the one of the two that files are written to */
+  idm_folder next;        /* folder of a run that replaces another; not open otherwise */
+  const idm_folder *work; /* folder that files are written to: one of the two */
   idm_lock lock;
-  bool created; /* by this writer */
+  bool created; /* this writer created the run's folder */
 } idm_run_writer;
 
 /* Lock an open folder. */
 idm_status idm_folder_lock(const idm_folder *folder, idm_lock *lock, idm_error *opt_error);
-/* Create the folder, or check that the mode and everything in it allow the run, and lock it. On
- * failure nothing is changed. */
+/* Create the folder, or check that the mode and its content allow the run, and lock it. On failure
+ * nothing is changed. */
 idm_status idm_run_begin(idm_run_writer *writer, const char *run, idm_run_mode mode,
                          const idm_request *request, idm_error *opt_error);
-/* A complete run takes its place. */
+/* Move a complete run to its place. */
 idm_status idm_run_commit(idm_run_writer *writer, idm_error *opt_error);
-/* Unlock. Files are removed unless they are to be kept or there is a checkpoint to resume from. */
+/* Unlock. Files are removed unless `keep` is true or there is a checkpoint to resume from. */
 void idm_run_end(idm_run_writer *writer, bool keep);
-/* Move a complete run that a killed process left waiting to its place. */
+/* Move a complete run to its place after a process was killed before it did so. */
 idm_status idm_run_finish_move(const char *run, idm_error *opt_error);
 
 /* === seal =================================================================================== */
 
-/* The seal of run.nc. */
+/* Trailer of run.nc: a checksum of the image. */
 
-/* What stands before the 64 hexadecimal digits; a newline ends the seal. */
+/* Text before the 64 hexadecimal digits; a newline ends the trailer. */
 #define IDM_TRAILER_PREFIX "\n# idm run, SHA-256 "
 enum { IDM_TRAILER_LENGTH = sizeof IDM_TRAILER_PREFIX - 1 + 64 + 1 };
 
-/* The seal of an image, NUL-terminated. */
+/* Trailer of an image, NUL-terminated. */
 void idm_trailer(const void *image, size_t length, char trailer[IDM_TRAILER_LENGTH + 1]);
-/* Write an image and its seal. */
+/* Write an image and its trailer. */
 idm_status idm_trailer_write(const void *image, size_t length, const idm_location *location,
                              idm_error *opt_error);
 
 /* === checkpoint ============================================================================= */
 
-/* Checkpoints of work under way in a run folder. */
+/* Checkpoints of work in a run folder. */
 
-/* Who watches, and when a checkpoint was last written. */
+/* Progress callback of the caller, and the state of checkpoints. */
 typedef struct idm_checkpointer {
   const idm_folder *folder;
   idm_progress progress; /* or NULL */
   void *context;
-  char path[IDM_PATH_SIZE]; /* of the checkpoint, in messages */
-  char *bytes;              /* of the checkpoint that the work goes on from; NULL: none */
+  char path[IDM_PATH_SIZE]; /* of the checkpoint, for messages */
+  char *bytes;              /* checkpoint from which the work is resumed; NULL: none */
   size_t length;
-  double saved;        /* when the last checkpoint was written */
-  double cost;         /* seconds that it took */
-  double done;         /* share of the work then */
-  bool stop_requested; /* to stop */
+  double saved;        /* time of the last checkpoint */
+  double cost;         /* seconds that writing it took */
+  double done;         /* share of the work done at that time */
+  bool stop_requested; /* the callback requested a stop */
   idm_status status;   /* of writing checkpoints */
   idm_error error;
 } idm_checkpointer;
 
-/* With the checkpoint of a run that goes on; none is a beginning from the start. */
+/* Begin, with the checkpoint of a run that is resumed; without one the work begins at the start. */
 idm_status idm_checkpointer_begin(idm_checkpointer *checkpointer, const idm_folder *folder,
                                   idm_run_mode mode, idm_progress opt_progress, void *context,
                                   idm_error *opt_error);
 void idm_checkpointer_end(idm_checkpointer *checkpointer);
-/* What work is to be watched by: it writes a checkpoint every few seconds, or where that is large
- * as seldom as takes a twentieth of the time; when it is asked to stop; and when all is done. */
+/* Monitor of a fit. It writes a checkpoint every few seconds, but spends at most a twentieth of the
+ * time on it; and it writes one when a stop is requested and when the work is done. */
 idm_fit_monitor idm_checkpointer_watch(idm_checkpointer *checkpointer, uint64_t label);
 
 #endif

@@ -1,4 +1,4 @@
-/* Draws in files: run.nc and CSV as of CmdStan.
+/* Draws in files: run.nc, and CSV in the layout of CmdStan.
  *
  * Contents: netcdf · netcdf read · netcdf write · arrays · statistics · stan */
 #ifndef IDM_IO_RUN_NETCDF_H
@@ -16,14 +16,15 @@
 
 /* === netcdf ================================================================================= */
 
-/* run.nc: what its writer and its reader agree on.
+/* run.nc: definitions for its writer and its reader.
  *
- * The file is a netCDF-4 (HDF5) image followed by a seal, the SHA-256 of the image. HDF5 reads up
- * to the end that its own header states and does not see the seal; we look at the seal first,
- * because HDF5 does not withstand damaged bytes (flipped ones crash or hang libhdf5 1.10.8). */
+ * The file is a netCDF-4 (HDF5) image followed by a trailer, the SHA-256 of the image. HDF5 reads
+ * up to the end given in its own header and ignores the trailer. The reader checks the trailer
+ * first, because HDF5 is not robust against damaged bytes (flipped ones crash or hang libhdf5
+ * 1.10.8). */
 
-/* The functions of netCDF that are called. The library is loaded with the first run.nc: HDF5, curl
- * and LDAP come with it, forty libraries that no other file needs. */
+/* The netCDF functions in use. The library is loaded with the first run.nc, since it loads HDF5,
+ * curl and LDAP, forty libraries that no other file needs. */
 #define IDM_NETCDF_FUNCTIONS(X)                                                                    \
   X(nc_close)                                                                                      \
   X(nc_close_memio)                                                                                \
@@ -70,22 +71,22 @@ typedef struct idm_netcdf_functions {
 /* Filled by idm_netcdf_load. */
 extern idm_netcdf_functions idm_netcdf;
 
-/* Load netCDF if it is not loaded yet; IDM_SYSTEM if this machine has none. */
+/* Load netCDF if it is not loaded yet; IDM_SYSTEM if it is not installed. */
 idm_status idm_netcdf_load(idm_error *opt_error);
 
-/* What idm_estimate_kind is called, in its order; NULL at the end. */
+/* Names of idm_estimate_kind, in its order; NULL at the end. */
 extern const char *const idm_netcdf_answers[];
 
 /* === netcdf read ============================================================================ */
 
-/* run.nc read from a place: see idm/run.h. */
+/* Read run.nc at a location; see idm/run.h. */
 
 idm_status idm_posterior_read_netcdf_at(const idm_location *place, idm_posterior **ret_posterior,
                                         idm_error *opt_error);
 
 /* === netcdf write =========================================================================== */
 
-/* run.nc written to a place: see idm/run.h. */
+/* Write run.nc at a location; see idm/run.h. */
 
 idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const idm_problem *problem,
                                          const idm_data *opt_data, const idm_location *place,
@@ -93,44 +94,44 @@ idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const i
 
 /* === arrays ================================================================================= */
 
-/* Quantities that are the numbers of one block, side by side: arrays of a run's file. */
+/* Arrays of a run's file: adjacent quantities that are numbers of one block. */
 
 enum { IDM_ARRAY_RANK = 4 };
 
-/* A part of a block that is whole along each of its axes: some places of every axis, and all their
- * combinations. */
+/* A part of a block that is a Cartesian product: some indices of every axis, in all combinations.
+ */
 typedef struct idm_array {
-  size_t first;                 /* the first of its quantities */
-  size_t count;                 /* how many; 1: a quantity by itself, without axes */
-  const idm_block *block;       /* of several; borrowed */
-  const idm_series *opt_series; /* where they lie along an axis of the posterior; borrowed */
+  size_t first;                 /* index of its first quantity */
+  size_t count;                 /* number of quantities; 1: a single quantity, without axes */
+  const idm_block *block;       /* if there are several; borrowed */
+  const idm_series *opt_series; /* if they are along an axis of the posterior; borrowed */
   size_t rank;
   size_t length[IDM_ARRAY_RANK];
-  size_t *place[IDM_ARRAY_RANK]; /* [length]: places along the axis */
+  size_t *place[IDM_ARRAY_RANK]; /* [length]: indices along the axis */
 } idm_array;
 
-/* Cut a list of names into arrays, as long as they can be. Names of opaque blocks, of tied entries
- * and of parts that are not whole stay by themselves, and so do those that differ in opt_flag. */
+/* Partition a list of names into arrays of maximal length. Names of opaque blocks, of tied entries
+ * and of parts that are not Cartesian products are single quantities. An array ends where opt_flag
+ * changes. */
 idm_status idm_arrays_create(const idm_labels *names, const size_t *opt_size, const bool *opt_flag,
                              const idm_problem *problem, idm_array **ret_arrays, size_t *ret_count,
                              idm_error *opt_error);
-/* The arrays that the quantities of a posterior lie in, and those by themselves. */
+/* Arrays of the quantities of a posterior along its axes, and its single quantities. */
 idm_status idm_arrays_series(const idm_posterior *posterior, idm_array **ret_arrays,
                              size_t *ret_count, idm_error *opt_error);
 void idm_arrays_destroy(idm_array *arrays, size_t count);
 
 /* === statistics ============================================================================= */
 
-/* What a draw leaves beside its position, as files call it: one table for those that write and
- * read. */
+/* Statistics of a draw in files: one table for writers and readers. */
 
 typedef struct idm_statistic {
   const char *name; /* in ArviZ's schema */
   const char *stan; /* in CmdStan's CSV */
-  nc_type type;     /* double: a double; else an int, a long or a bool by `size` */
+  nc_type type;     /* double: a double; otherwise an int, a long or a bool by `size` */
   size_t offset;    /* in idm_statistics */
   size_t size;
-  bool optional; /* left out where no draw has it: NaN, or -1 */
+  bool optional; /* omitted if no draw has it: NaN, or -1 */
 } idm_statistic;
 
 enum { IDM_STATISTIC_COUNT = 7 };
@@ -138,12 +139,12 @@ extern const idm_statistic idm_statistic_list[IDM_STATISTIC_COUNT];
 
 double idm_statistic_get(const idm_statistic *statistic, const idm_statistics *from);
 void idm_statistic_set(const idm_statistic *statistic, idm_statistics *to, double value);
-/* Whether a draw has it. */
+/* Returns true if a draw has it. */
 bool idm_statistic_given(const idm_statistic *statistic, const idm_statistics *from);
 
 /* === stan =================================================================================== */
 
-/* CmdStan's CSV at a place: see idm/run.h. */
+/* Write CSV in the layout of CmdStan at a location; see idm/run.h. */
 
 idm_status idm_posterior_write_stan_at(const idm_posterior *posterior, size_t chain,
                                        const idm_location *place, idm_error *opt_error);

@@ -1,12 +1,12 @@
-/* A posterior from netCDF-4: what the program itself needs of a run.
+/* Reads a posterior from netCDF-4: the parts of a run that the program itself needs.
  *
- *   seal        a file that is whole and ours
+ *   seal        trailer of a complete file written by idm
  *   pieces      groups, dimensions, variables and attributes, each checked before it is read
  *   draws       posterior, unconstrained_posterior
- *   axes        what quantities lie along
+ *   axes        axes of quantities
  *   statistics  sample_stats
  *   dynamics    learnt_dynamics
- *   file        all of it */
+ *   file        all groups */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -23,7 +23,7 @@
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
 
-/* Larger files and larger groups are no runs. */
+/* Larger files and larger groups are rejected. */
 #define FILE_LIMIT   ((size_t)1 << 36)
 #define NUMBER_LIMIT ((size_t)1 << 31)
 
@@ -41,7 +41,7 @@ typedef struct reader {
 
 /* --- seal ----------------------------------------------------------------------------------- */
 
-/* HDF5 must see nothing but what was once written by it (see netcdf.h). */
+/* Check the trailer, so that HDF5 reads nothing that it has not written (see netcdf.h). */
 static idm_status check_trailer(const char *bytes, size_t length, const char *path,
                                 size_t *ret_image_length, idm_error *opt_error)
 {
@@ -68,7 +68,7 @@ static idm_status check_trailer(const char *bytes, size_t length, const char *pa
 
 #define FAIL(r, ...) idm_fail_at((r)->opt_error, (r)->path, 0, 0, __VA_ARGS__)
 
-/* netCDF's own words; memory is a failure of ours, not of the file. */
+/* Fail with the message of netCDF; exhausted memory is not an error of the file. */
 static idm_status fail_code(const reader *r, int code, const char *what)
 {
   if (code == NC_ENOMEM) return idm_fail_memory(r->opt_error);
@@ -97,7 +97,7 @@ static idm_status read_dimension(const reader *r, const char *name, size_t *ret_
   return IDM_OK;
 }
 
-/* The size of every group; after the first one the others must agree. */
+/* Read the shape of a group, which must be the same for all groups. */
 static idm_status read_shape(reader *r)
 {
   size_t chains;
@@ -120,8 +120,9 @@ static const char *type_name(nc_type type)
   return type == NC_DOUBLE ? "double" : type == NC_INT64 ? "int64" : "byte";
 }
 
-/* A variable must have the type asked for and the dimensions (chain, draw), and where opt_size is
- * given may have more: the numbers of an opaque block, or the axes of an array. */
+/* IDM_INPUT unless a variable has the given type and the dimensions (chain, draw). With opt_size it
+ * may have more: the numbers of an opaque block, or the axes of an array; *opt_size is their
+ * product. */
 static idm_status check_variable(const reader *r, int variable, const char *name, nc_type type,
                                  size_t *opt_size)
 {
@@ -147,12 +148,12 @@ static idm_status check_variable(const reader *r, int variable, const char *name
                 r->group_name, length[0], length[1], r->chains, r->draws);
   for (int i = 2; i < rank; i++) size = idm_times(size, length[i]);
   if (!size || size > NUMBER_LIMIT)
-    return FAIL(r, "'%s' in group '%s' has %zu numbers a draw", name, r->group_name, size);
+    return FAIL(r, "'%s' in group '%s' has %zu numbers per draw", name, r->group_name, size);
   if (opt_size) *opt_size = size;
   return IDM_OK;
 }
 
-/* An attribute that is one word, for the caller to free with nc_free_string; NULL where absent. */
+/* Attribute that is one string, which the caller frees with nc_free_string; NULL if absent. */
 static idm_status read_word(const reader *r, int variable, const char *name, char **ret_word)
 {
   *ret_word = NULL;
@@ -169,7 +170,7 @@ static idm_status read_word(const reader *r, int variable, const char *name, cha
   return IDM_OK;
 }
 
-/* An attribute that is one number of the type, left alone where absent and `optional`. */
+/* Attribute that is one number of the type; *value is unchanged if it is absent and `optional`. */
 static idm_status read_number(const reader *r, int variable, const char *name, nc_type type,
                               bool optional, void *value)
 {
@@ -189,31 +190,31 @@ static idm_status read_number(const reader *r, int variable, const char *name, n
 
 typedef struct draws {
   idm_labels *name;
-  size_t **size;  /* [name]: numbers of each */
+  size_t **size;  /* [name]: count of numbers */
   double **value; /* [number][chain][draw] */
   bool **opt_summarised;
-  idm_posterior *opt_posterior; /* for axes, where quantities may lie along some */
+  idm_posterior *opt_posterior; /* for axes, if quantities may be along some */
 } draws;
 
-/* A variable of draws, and the quantities that it holds: one, or those of an array. */
+/* A variable of draws and its quantities: one, or those of an array. */
 typedef struct drawn {
   int variable;
   char own[NC_MAX_NAME + 1];
-  size_t size;    /* its numbers */
-  size_t entries; /* names in the attribute `entries`; 0: none, and it is one quantity */
-  int along;      /* dimension of the axis that its quantities lie along; -1: none */
+  size_t size;    /* count of its numbers */
+  size_t entries; /* count of names in the attribute `entries`; 0: none, it is one quantity */
+  int along;      /* dimension of the axis of its quantities; -1: none */
 } drawn;
 
-/* Add a name, which must be new. */
+/* Add a name; IDM_INPUT if it exists already. */
 static idm_status add_name(const reader *r, const char *name, idm_labels *names, size_t index)
 {
   for (size_t i = 0; i < index; i++)
     if (strcmp(names->name[i], name) == 0)
-      return FAIL(r, "'%s' stands twice in group '%s'", name, r->group_name);
+      return FAIL(r, "'%s' occurs twice in group '%s'", name, r->group_name);
   return idm_labels_set(names, index, name, strlen(name), r->opt_error);
 }
 
-/* The exact name, which netCDF may not have allowed as the variable's own. */
+/* Read the exact name, which netCDF may not allow as the variable's own. */
 static idm_status read_name(const reader *r, const drawn *d, idm_labels *names, size_t index)
 {
   char *word;
@@ -223,7 +224,7 @@ static idm_status read_name(const reader *r, const drawn *d, idm_labels *names, 
   return status;
 }
 
-/* The names of an array's quantities. */
+/* Read the names of an array's quantities. */
 static idm_status read_entries(const reader *r, const drawn *d, idm_labels *names, size_t index)
 {
   char **word = idm_new(d->entries, sizeof *word);
@@ -240,7 +241,7 @@ static idm_status read_entries(const reader *r, const drawn *d, idm_labels *name
 
 /* --- axes ----------------------------------------------------------------------------------- */
 
-/* The labels of a dimension, which its coordinate holds. */
+/* Read the labels of a dimension from its coordinate. */
 static idm_status read_labels(const reader *r, int dimension, const char *name, idm_labels *label)
 {
   int variable;
@@ -269,7 +270,7 @@ static idm_status read_labels(const reader *r, int dimension, const char *name, 
   return status;
 }
 
-/* The axis of a dimension, new or old. */
+/* Find the axis of a dimension, or add it. */
 static idm_status add_axis(const reader *r, int dimension, idm_posterior *p, size_t *ret_axis)
 {
   char name[NC_MAX_NAME + 1];
@@ -284,7 +285,8 @@ static idm_status add_axis(const reader *r, int dimension, idm_posterior *p, siz
   return status;
 }
 
-/* Quantities along an axis are called by its labels; whether they are summarised is read later. */
+/* Add quantities along an axis, which are named by its labels. Whether they are summarised is read
+ * later. */
 static idm_status read_series(const reader *r, const drawn *d, draws *target, size_t index)
 {
   char *word;
@@ -298,7 +300,7 @@ static idm_status read_series(const reader *r, const drawn *d, draws *target, si
   return status;
 }
 
-/* Whether the quantities of a variable lie along its last dimension. */
+/* Find whether the quantities of a variable are along its last dimension. */
 static idm_status find_axis(const reader *r, drawn *d)
 {
   long long series = 0;
@@ -318,7 +320,7 @@ static idm_status find_axis(const reader *r, drawn *d)
   return IDM_OK;
 }
 
-/* What a variable holds. */
+/* Read the shape of a variable and the number of its entries. */
 static idm_status describe_variable(const reader *r, drawn *d)
 {
   nc_type type;
@@ -337,7 +339,7 @@ static idm_status describe_variable(const reader *r, drawn *d)
   return IDM_OK;
 }
 
-/* The names of a variable's quantities, their sizes and whether they are summarised. */
+/* Read the names of a variable's quantities, their sizes, and whether they are summarised. */
 static idm_status read_quantities(const reader *r, const drawn *d, draws *target, size_t index)
 {
   long long summarised = 1;
@@ -360,7 +362,7 @@ static idm_status read_quantities(const reader *r, const drawn *d, draws *target
   return IDM_OK;
 }
 
-/* The numbers of a variable: as they are, or those of several turned. */
+/* Read the numbers of a variable; several per draw are transposed to [number][chain][draw]. */
 static idm_status read_numbers(const reader *r, int variable, size_t size, double *value)
 {
   const size_t count = r->chains * r->draws;
@@ -374,7 +376,7 @@ static idm_status read_numbers(const reader *r, int variable, size_t size, doubl
   return code == NC_NOERR ? IDM_OK : fail_code(r, code, "numbers");
 }
 
-/* Room for `names` quantities. */
+/* Allocate room for `names` quantities. */
 static idm_status make_room(const reader *r, size_t names, draws *target)
 {
   *target->size = idm_new(names, sizeof **target->size);
@@ -403,9 +405,9 @@ static idm_status read_values(const reader *r, const drawn *d, size_t count, dra
   return status;
 }
 
-/* Every variable that is no coordinate, in the order in which they were written: netCDF numbers
- * variables as they are defined, and keeps that order in the file. A coordinate has the name of a
- * dimension and no other. */
+/* Find every variable that is not a coordinate, in the order in which they were written: netCDF
+ * numbers variables as they are defined, and keeps that order in the file. Only coordinates have
+ * the name of a dimension. */
 static idm_status find_variables(const reader *r, const int *variable, size_t count, drawn *found,
                                  size_t *ret_found, size_t *ret_names)
 {
@@ -463,7 +465,7 @@ static idm_status read_draws(reader *r, int file, const char *name, draws target
 
 /* --- statistics ----------------------------------------------------------------------------- */
 
-/* One statistic into value[chain][draw]; *ret_found is false where an optional one is absent. */
+/* Read one statistic into value [chain][draw]; *ret_found is false if it is optional and absent. */
 static idm_status read_values_of(const reader *r, const idm_statistic *statistic, double *value,
                                  bool *ret_found)
 {
@@ -482,7 +484,7 @@ static idm_status read_values_of(const reader *r, const idm_statistic *statistic
   return code == NC_NOERR ? IDM_OK : fail_code(r, code, name);
 }
 
-/* Integers must lie in their range. */
+/* Read one statistic into the draws; IDM_INPUT if an integer is out of range. */
 static idm_status read_statistic(const reader *r, const idm_statistic *statistic, double *value,
                                  idm_statistics *statistics)
 {
@@ -539,8 +541,8 @@ static idm_status read_doubles(const reader *r, const char *name, int rank, doub
   return code == NC_NOERR ? IDM_OK : fail_code(r, code, name);
 }
 
-/* Sets of learnt dynamics; absent where a run has none. Whether they are distributions is checked
- * with the problem that they are put into. */
+/* Read the sets of learnt dynamics, if a run has them. Whether they are distributions is checked
+ * when they are applied to a problem. */
 static idm_status read_dynamics(reader *r, int file, idm_posterior *p)
 {
   static const char name[] = "learnt_dynamics";
@@ -566,7 +568,7 @@ static idm_status read_dynamics(reader *r, int file, idm_posterior *p)
 
 /* --- file ----------------------------------------------------------------------------------- */
 
-/* A word of the root into a fixed field; absent is empty. */
+/* Read a string attribute of the root into a field of fixed size; empty if absent. */
 static idm_status read_field(const reader *r, const char *name, char *field, size_t size)
 {
   char *word;
@@ -580,7 +582,7 @@ static idm_status read_field(const reader *r, const char *name, char *field, siz
   return status;
 }
 
-/* The label of the request, in hexadecimal; absent is 0. */
+/* Read the label of the request, in hexadecimal; 0 if absent. */
 static idm_status read_request(const reader *r, uint64_t *ret_request)
 {
   char word[17] = "";
@@ -636,7 +638,7 @@ static idm_status read_attributes(reader *r, int file, idm_posterior *p)
   return IDM_OK;
 }
 
-/* Where every name is of one number there are no sizes, as in the posterior that was written. */
+/* Drop the sizes if every name has one number, as in the posterior that was written. */
 static void drop_unit_sizes(const idm_labels *names, size_t **size)
 {
   for (size_t i = 0; *size && i < names->count; i++)

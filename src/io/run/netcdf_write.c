@@ -1,4 +1,4 @@
-/* A posterior as netCDF-4, in the layout of ArviZ's InferenceData.
+/* Writes a posterior as netCDF-4, in the layout of ArviZ's InferenceData.
  *
  *   pieces          dimensions, variables and attributes, the first error kept
  *   draws           posterior, unconstrained_posterior, prior
@@ -6,11 +6,11 @@
  *   log-likelihood  by trajectory or by decision
  *   dynamics        learnt_dynamics: those of the draws
  *   evidence        observed_data
- *   constants       constant_data: the setting and what is clamped
- *   file            the image in memory, sealed and written whole
+ *   constants       constant_data: the setting and the fixed parameters
+ *   file            the image in memory, written with its trailer
  *
- * The image is made in memory: the file is then written as every other one is, and HDF5, which
- * does not get over a write that fails, never meets the disk. */
+ * The image is made in memory and written as every other file: HDF5, which does not recover from a
+ * failed write, never accesses the disk. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 
 /* --- pieces --------------------------------------------------------------------------------- */
 
-/* The first error ends everything: later calls do nothing. */
+/* The first error is kept: later calls do nothing. */
 typedef struct writer {
   const idm_posterior *posterior;
   const idm_problem *problem;
@@ -63,7 +63,7 @@ static int define_variable(writer *w, const char *name, nc_type type, int rank,
   return variable;
 }
 
-/* Words are strings of netCDF-4, which are UTF-8 by definition. Nothing stands for an empty one. */
+/* Write a string attribute, which netCDF-4 defines as UTF-8. An empty word is omitted. */
 static void put_word(writer *w, int variable, const char *name, const char *word)
 {
   if (w->code == NC_NOERR && word[0])
@@ -83,7 +83,7 @@ static void put_doubles(writer *w, int variable, const double *values)
     record_code(w, idm_netcdf.nc_put_var_double(w->group, variable, values), "numbers");
 }
 
-/* first, first + 1, ...: a coordinate. */
+/* Write first, first + 1, ... as a coordinate. */
 static void put_range(writer *w, int variable, size_t count, size_t first)
 {
   if (w->code != NC_NOERR) return;
@@ -94,7 +94,7 @@ static void put_range(writer *w, int variable, size_t count, size_t first)
   free(value);
 }
 
-/* A dimension whose coordinate is labels, or numbers from `first` where there are none. */
+/* A dimension whose coordinate is labels, or numbers from `first` without labels. */
 typedef struct axis {
   int dimension;
   int coordinate;
@@ -124,7 +124,7 @@ static void put_axis(writer *w, const axis *a)
   }
 }
 
-/* A global attribute. */
+/* Write a global attribute. */
 static void put_number(writer *w, const char *name, double value)
 {
   if (w->code == NC_NOERR)
@@ -132,8 +132,8 @@ static void put_number(writer *w, const char *name, double value)
                 name);
 }
 
-/* What every group and the root say of the run. No date: a run that was interrupted and taken up
- * again gives the same bytes. */
+/* Write the attributes of the run, in every group and in the root. There is no date, so that a run
+ * that was interrupted and resumed gives the same bytes. */
 static void put_attributes(writer *w)
 {
   const idm_posterior *p = w->posterior;
@@ -169,8 +169,8 @@ static void begin_group(writer *w, const char *name)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* A name that netCDF takes: no '/', no control characters, no space at the end (User's Guide,
- * "Permitted characters"). False where it would not fit. */
+/* Make a name that netCDF accepts: no '/', no control characters, no space at the end (User's
+ * Guide, "Permitted characters"). Returns false if it does not fit. */
 static bool netcdf_name(const char *name, char clean_name[NC_MAX_NAME + 1])
 {
   size_t used = 0;
@@ -183,7 +183,7 @@ static bool netcdf_name(const char *name, char clean_name[NC_MAX_NAME + 1])
   return used > 0;
 }
 
-/* A dimension of one variable's own, such as weights_number. */
+/* Define a dimension of one variable, such as weights_number. */
 static int define_own(writer *w, const char *name, const char *what, size_t length)
 {
   char own_axis[NC_MAX_NAME + 1];
@@ -191,8 +191,8 @@ static int define_own(writer *w, const char *name, const char *what, size_t leng
   return define_dimension(w, own_axis, length);
 }
 
-/* A variable by its name or, where netCDF refuses that (taken, too long, begins with a sign), by
- * the group's word and its number; the exact name is an attribute. */
+/* Define a variable by its name or, if netCDF rejects it (taken, too long, begins with a sign), by
+ * `word` and index; the exact name is an attribute. */
 static int define_named(writer *w, const char *name, const char *word, size_t index, int rank,
                         const int *dimension)
 {
@@ -210,7 +210,7 @@ static int define_named(writer *w, const char *name, const char *word, size_t in
   return variable;
 }
 
-/* Names with the numbers of each: one, or all of an opaque block. */
+/* Names, and the count of numbers of each: one, or all of an opaque block. */
 typedef struct drawn {
   const char *word;
   const idm_labels *names;
@@ -219,7 +219,7 @@ typedef struct drawn {
   size_t chains;
   size_t draws;
   const double *value; /* [number][chain][draw] */
-  bool series;         /* along the axes of the posterior, where it has some */
+  bool series;         /* along the axes of the posterior, if it has any */
 } drawn;
 
 static size_t size_of(const drawn *d, size_t i)
@@ -227,7 +227,7 @@ static size_t size_of(const drawn *d, size_t i)
   return d->opt_size ? d->opt_size[i] : 1;
 }
 
-/* Several numbers of one variable lie along its last dimensions. */
+/* Write the numbers of a variable; several per draw are along its last dimensions. */
 static void put_numbers(writer *w, int variable, const drawn *d, const double *value, size_t size)
 {
   const size_t count = d->chains * d->draws;
@@ -239,7 +239,7 @@ static void put_numbers(writer *w, int variable, const drawn *d, const double *v
   free(transposed);
 }
 
-/* Labels of the places that an array takes along one of its axes, as a coordinate. */
+/* Write the labels of an array's indices along one of its axes, as a coordinate. */
 static void put_labels(writer *w, int variable, const idm_array *a, size_t k)
 {
   char(*number)[24] = idm_new(a->length[k], sizeof *number);
@@ -254,8 +254,8 @@ static void put_labels(writer *w, int variable, const idm_array *a, size_t k)
   free(number);
 }
 
-/* The dimension of an array along one of its axes, with its coordinate. A whole axis of the setting
- * goes by its own name and is shared; a part of one is the block's own. */
+/* Define the dimension of an array along one of its axes, with its coordinate. A complete axis of
+ * the setting has its own name and is shared; a part of one is of the block alone. */
 static int define_along(writer *w, const idm_array *a, size_t k)
 {
   const idm_block_info *info = a->block->info;
@@ -274,7 +274,7 @@ static int define_along(writer *w, const idm_array *a, size_t k)
   return dimension;
 }
 
-/* The exact names of an array's quantities, for whoever reads it back. */
+/* Write the exact names of an array's quantities, for the reader. */
 static void put_entries(writer *w, int variable, const drawn *d, const idm_array *a)
 {
   const char **name = idm_duplicate(d->names->name + a->first, a->count, sizeof *name);
@@ -286,8 +286,7 @@ static void put_entries(writer *w, int variable, const drawn *d, const idm_array
   free(name);
 }
 
-/* The dimension of an axis of the posterior, with its coordinate; shared by all that lie along it.
- */
+/* Define the dimension of an axis of the posterior, with its coordinate; shared by its series. */
 static int define_series_axis(writer *w, const idm_series *series)
 {
   const idm_series_axis *along = &w->posterior->axis[series->axis];
@@ -299,7 +298,7 @@ static int define_series_axis(writer *w, const idm_series *series)
   return new.dimension;
 }
 
-/* A variable along an axis of the posterior. */
+/* Define a variable along an axis of the posterior. */
 static int define_series(writer *w, const drawn *d, const idm_array *a, const axis *of_draws)
 {
   const int dimension[] = {of_draws[0].dimension, of_draws[1].dimension,
@@ -310,7 +309,7 @@ static int define_series(writer *w, const drawn *d, const idm_array *a, const ax
   return variable;
 }
 
-/* A variable over (chain, draw) and what its numbers are indexed by. */
+/* Define a variable over (chain, draw) and the axes of its numbers. */
 static int define_drawn(writer *w, const drawn *d, const idm_array *a, const axis *of_draws)
 {
   if (a->opt_series) return define_series(w, d, a, of_draws);
@@ -327,7 +326,7 @@ static int define_drawn(writer *w, const drawn *d, const idm_array *a, const axi
   return variable;
 }
 
-/* One variable a name or an array of them. */
+/* Write one variable per name or array. */
 static void write_draws(writer *w, const drawn *d)
 {
   const axis of_draws[] = {define_axis(w, "chain", d->chains, 0, NULL),
@@ -408,7 +407,7 @@ static void write_statistics(writer *w)
     variable[i] = -1;
     if (!is_present(p, statistic)) continue;
     variable[i] = define_variable(w, statistic->name, statistic->type, 2, dimension);
-    /* How xarray marks a truth value, which netCDF has no type for. */
+    /* xarray's mark of a truth value, for which netCDF has no type */
     if (statistic->type == NC_BYTE) put_word(w, variable[i], "dtype", "bool");
   }
   put_axis(w, &a[0]);
@@ -419,8 +418,8 @@ static void write_statistics(writer *w)
 
 /* --- log-likelihood ------------------------------------------------------------------------- */
 
-/* A chunk is at most this many numbers of one chain (512 KiB), and so is a write, unless there are
- * more units than that. */
+/* Largest count of numbers of one chain in a chunk (512 KiB) and in a write, unless there are more
+ * units than that. */
 enum { chunk_numbers = 1 << 16 };
 
 static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
@@ -438,7 +437,7 @@ static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
     }
 }
 
-/* What log-likelihoods are by. */
+/* Unit of the log-likelihoods. */
 static const char *unit_of(const idm_posterior *p)
 {
   return p->by_decision ? "decision" : p->series_count ? "person" : "trajectory";
@@ -486,8 +485,8 @@ static void write_dynamics(writer *w)
 
 /* --- evidence ------------------------------------------------------------------------------- */
 
-/* Meanings of codes as in the CF conventions (3.5, flags): words separated by blanks. Left out for
- * very many labels; the coordinate of the same name in constant_data has them all. */
+/* Write the meanings of codes as in the CF conventions (3.5, flags): words separated by blanks.
+ * Omitted for very many labels; the coordinate of the same name in constant_data has them all. */
 static void put_flags(writer *w, int variable, const idm_labels *labels)
 {
   enum { most = 1000 };
@@ -522,7 +521,7 @@ static void put_codes(writer *w, int variable, const int *codes)
     record_code(w, idm_netcdf.nc_put_var_int(w->group, variable, codes), "codes");
 }
 
-/* Trajectory of each row, then agent and variant of each trajectory. */
+/* Write the trajectory of each row, then agent and variant of each trajectory. */
 static void put_indices(writer *w, int of_row, int of_trajectory, int opt_variant)
 {
   const idm_data *d = w->opt_data;
@@ -554,7 +553,7 @@ static size_t agents_of(const idm_data *data)
   return count;
 }
 
-/* Columns of evidence, over rows or trajectories: numbers, or labels as codes. */
+/* Define columns of evidence, over rows or trajectories: numbers, or labels as codes. */
 static void define_evidence(writer *w, const axis *row, const axis *trajectory,
                             int variable[IDM_COLUMN_COUNT])
 {
@@ -578,7 +577,7 @@ static void put_evidence(writer *w, const int variable[IDM_COLUMN_COUNT])
   }
 }
 
-/* Row t of a trajectory is (u_t, x_{t+1}), as everywhere. */
+/* Write the evidence; row t of a trajectory is (u_t, x_{t+1}). */
 static void write_evidence(writer *w)
 {
   const idm_data *d = w->opt_data;
@@ -617,20 +616,20 @@ static bool is_constant(const idm_block *block)
   return false;
 }
 
-/* Axes of the setting and of theta, by idm_axis; variants stand at IDM_AXIS_END. */
+/* Axes of the setting and of theta, by idm_axis; that of variants is at IDM_AXIS_END. */
 typedef struct axes {
   axis of[IDM_AXIS_COUNT];
 } axes;
 
-/* A block over its own axes, that of variants in front where there are several. Fields are an axis
- * of their block's own, and unnamed numbers too. The models' dynamics are called so, beside the
- * environment's. */
-/* Observations come from the state after the action, or from the one acted in. */
+/* Axis of the state that observations depend on: after the action, or before it. */
 static idm_axis emitter_axis(const writer *w)
 {
   return w->problem->setting->emits_before ? IDM_AXIS_STATE : IDM_AXIS_NEXT_STATE;
 }
 
+/* Define a block over its own axes, after that of variants if there are several. Fields and unnamed
+ * numbers have an axis of the block's own. The models' dynamics are named model_*, unlike those of
+ * the environment. */
 static int define_constant(writer *w, const idm_block *block, const axes *a)
 {
   const idm_block_info *info = block->info;
@@ -656,7 +655,7 @@ static int define_constant(writer *w, const idm_block *block, const axes *a)
   return define_variable(w, name, NC_DOUBLE, rank, dimension);
 }
 
-/* NaN stands for the numbers of a block that were inferred. */
+/* Write a block, with NaN in place of the numbers that were inferred. */
 static void put_constant(writer *w, int variable, const idm_block *block)
 {
   if (block->role == IDM_NORMATIVE || !block->coordinate) {
@@ -700,7 +699,7 @@ static void define_axes(writer *w, axes *a)
                     0, labels[i]);
 }
 
-/* The setting, and every number of theta that was given and not inferred. */
+/* Write the setting, and every number of theta that was fixed. */
 static void write_constants(writer *w)
 {
   const idm_setting *setting = w->problem->setting;
@@ -751,7 +750,7 @@ static idm_status fail(const writer *w, const char *path, idm_error *opt_error)
                   idm_netcdf.nc_strerror(w->code));
 }
 
-/* All groups as bytes for the caller to free. */
+/* Make all groups in memory; the caller frees the image. */
 static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, idm_error *opt_error)
 {
   *ret_image = (NC_memio){0};
@@ -759,7 +758,7 @@ static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, i
   if (!record_code(w, idm_netcdf.nc_create_mem("run.nc", mode, chunk_numbers, &w->file), "file"))
     return fail(w, path, opt_error);
   w->group = w->file;
-  /* Every number is written: nothing to fill beforehand. */
+  /* Every number is written, so that no fill values are needed. */
   record_code(w, idm_netcdf.nc_set_fill(w->file, NC_NOFILL, NULL), "file");
   write_groups(w);
   const int code = idm_netcdf.nc_close_memio(w->file, ret_image);

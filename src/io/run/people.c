@@ -1,4 +1,5 @@
-/* People in summary.json: the population, and everybody's own numbers and verdict. */
+/* Writes and reads people in summary.json: the population, and the parameters and verdict of every
+ * person. */
 #include "io/run/summary.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static bool is_along(const idm_posterior *p, const idm_series *series, const cha
   return strncmp(p->axis[series->axis].name, axis, strlen(axis)) == 0;
 }
 
-/* Probability of being above 0. */
+/* Posterior probability that a quantity is positive. */
 static double positive(const idm_posterior *p, size_t quantity)
 {
   const size_t all = p->chains * p->draws;
@@ -45,7 +46,7 @@ static double positive(const idm_posterior *p, size_t quantity)
   return (double)above / (double)all;
 }
 
-/* A series whose numbers may be of either sign, by label. */
+/* Object of a series whose numbers may have either sign, by label. */
 static json_t *signed_series(const idm_posterior *p, const idm_assessment *a,
                              const idm_series *series)
 {
@@ -59,7 +60,7 @@ static json_t *signed_series(const idm_posterior *p, const idm_assessment *a,
   return object;
 }
 
-/* Whether a name is `effect`, '_' and `what`. */
+/* Returns true if a name is `effect`, '_' and `what`. */
 static bool is_of_effect(const char *name, const char *effect, const char *what)
 {
   const size_t length = strlen(effect);
@@ -67,7 +68,7 @@ static bool is_of_effect(const char *name, const char *effect, const char *what)
          strcmp(name + length + 1, what) == 0;
 }
 
-/* Coefficients, sd and R2 of one effect. */
+/* Object of the coefficients, sd and R2 of one effect. */
 static json_t *effect_object(const idm_posterior *p, const idm_assessment *a, const char *effect)
 {
   static const char *const numbers[] = {"sd", "r2"};
@@ -94,7 +95,7 @@ static json_t *population_object(const idm_posterior *p, const idm_assessment *a
   return object;
 }
 
-/* Whether people are of a population, which has coefficients. */
+/* Returns true if people belong to a population, which has coefficients. */
 static bool has_population(const idm_posterior *p)
 {
   bool found = false;
@@ -105,7 +106,8 @@ static bool has_population(const idm_posterior *p)
 
 /* --- people --------------------------------------------------------------------------------- */
 
-/* How much is not, or is, the person's own is called by how it is measured. */
+/* Write the share of an effect that the person's own decisions determine: as shrinkage (1 - own) in
+ * a population, otherwise as contraction. */
 static void put_own_effect(json_t **object, bool population, double own)
 {
   if (population)
@@ -114,7 +116,7 @@ static void put_own_effect(json_t **object, bool population, double own)
     set(object, "contraction", own);
 }
 
-/* `index` is the place along the axis, which those who could not be fitted have none on. */
+/* `index` is the position along the axis; people who could not be fitted have none. */
 static json_t *person_object(const idm_posterior *p, const idm_assessment *a, const idm_person *who,
                              size_t index)
 {
@@ -153,7 +155,7 @@ void idm_people_put(json_t **object, const idm_posterior *posterior,
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* What is no verdict that we know is none to be trusted. */
+/* An unknown verdict counts as failed. */
 static idm_person_verdict verdict_of(const char *opt_word)
 {
   for (int v = 0; opt_word && v < IDM_PERSON_VERDICTS; v++)
@@ -192,7 +194,7 @@ static bool read_person(const json_t *object, const idm_posterior *p, idm_person
   return true;
 }
 
-/* Whether those who were fitted are those along the axis, in their order. */
+/* Returns true if the people who were fitted are those along the axis, in that order. */
 static bool are_along(const idm_posterior *p, const idm_assessment *a)
 {
   const size_t axis = idm_posterior_axis(p, "person");
@@ -227,8 +229,7 @@ idm_status idm_people_read(const json_t *object, const idm_posterior *posterior,
                  : idm_fail_memory(opt_error);
   }
   if (status == IDM_OK && !are_along(posterior, a))
-    status =
-        idm_fail(opt_error, IDM_INPUT,
-                 "summary.json speaks of other people than run.nc; they do not belong together");
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "summary.json and run.nc have different people; they do not belong together");
   return status;
 }

@@ -1,4 +1,4 @@
-/* Runs that are read: problem, request, posterior and dynamics. */
+/* Reads runs: problem, request, posterior and dynamics. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,13 @@ idm_status idm_request_hash_dynamics(idm_request *request, idm_error *opt_error)
 
 /* === read =================================================================================== */
 
-/* Runs, audits and learnt dynamics read from their folders, which reading does not change.
+/* Runs, audits and learnt dynamics, read from their folders without changing them.
  *
- * Contents: what is refused · contents · reading · what there is to resume */
+ * Contents: errors and remarks · contents · reading · unfinished runs */
 
-/* --- what is refused ------------------------------------------------------------------------ */
+/* --- errors and remarks ---------------------------------------------------------------------- */
 
-/* A folder without config.yaml. */
+/* Fail because a folder has no config.yaml. */
 static idm_status fail_not_begun(const idm_run_files *files, idm_error *opt_error)
 {
   const char *folder = files->run.path;
@@ -53,7 +53,7 @@ static idm_status fail_not_begun(const idm_run_files *files, idm_error *opt_erro
                   folder, folder);
 }
 
-/* IDM_INPUT where there is a run that has not come to its end, or not to its beginning. */
+/* IDM_INPUT if a run is not complete, or was not begun. */
 static idm_status check_finished(const idm_run_files *files, idm_error *opt_error)
 {
   static const char *const names[] = {IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY};
@@ -66,19 +66,19 @@ static idm_status check_finished(const idm_run_files *files, idm_error *opt_erro
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (idm_run_files_exist(files, names[i])) continue;
     if (audit)
-      return idm_fail(opt_error, IDM_INPUT,
-                      "the audit in '%s' did not come to its end ('%s/%s' is missing); begin it "
-                      "anew with --overwrite",
-                      folder, folder, names[i]);
+      return idm_fail(
+          opt_error, IDM_INPUT,
+          "the audit in '%s' is not complete ('%s/%s' is missing); restart it with --overwrite",
+          folder, folder, names[i]);
     return idm_fail(opt_error, IDM_INPUT,
-                    "the run in '%s' is not finished: `idm fit --resume -o %s` goes on ('%s/%s' is "
-                    "missing)",
+                    "the run in '%s' is not finished: `idm fit --resume -o %s` continues it "
+                    "('%s/%s' is missing)",
                     folder, folder, folder, names[i]);
   }
   return IDM_OK;
 }
 
-/* Reading repairs nothing: the note names the command that does. */
+/* Reading changes nothing; the remark names the command that completes the move. */
 static void note_pending(const idm_run_files *files, idm_notes *opt_notes)
 {
   if (!idm_run_files_is_pending(files)) return;
@@ -90,7 +90,7 @@ static void note_pending(const idm_run_files *files, idm_notes *opt_notes)
                 ready ? "it is the one that is read" : "the old run is read", files->run.path);
 }
 
-/* Runs of earlier versions hold the draws of a fit without the dynamics that these are of. */
+/* Runs of earlier versions lack the learnt dynamics of their draws. */
 static void note_without_dynamics(const idm_run_files *files, const idm_request *request,
                                   idm_notes *opt_notes)
 {
@@ -101,8 +101,8 @@ static void note_without_dynamics(const idm_run_files *files, const idm_request 
                 files->run.path);
 }
 
-/* A config.yaml that was changed after the fit would lend its numbers to draws of another request.
- */
+/* IDM_INPUT if config.yaml was changed after the fit, since its numbers would not be those of the
+ * draws. */
 static idm_status check_label(const char *folder, uint64_t label, const idm_posterior *posterior,
                               idm_error *opt_error)
 {
@@ -113,12 +113,12 @@ static idm_status check_label(const char *folder, uint64_t label, const idm_post
                   folder, folder);
 }
 
-/* Of an audit nobody can plan: it holds no draws of an agent's numbers. */
+/* Fail because an audit has no draws of one agent's parameters, so that nothing can be planned. */
 static idm_status fail_audit(const char *folder, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
-                  "'%s' is an audit, which has a posterior a group; its summary.json holds them, "
-                  "and `idm audit %s/config.yaml -o RUN` makes it again",
+                  "'%s' is an audit, which has one posterior per group; its summary.json contains "
+                  "them, and `idm audit %s/config.yaml -o RUN` repeats it",
                   folder, folder);
 }
 
@@ -131,7 +131,7 @@ static idm_status open_files(const char *folder, idm_run_files *files, idm_error
 
 /* --- contents ------------------------------------------------------------------------------- */
 
-/* The request of a run, or that of an audit, and its label. */
+/* Read the request of a run or of an audit, and its label. */
 static idm_status read_config(const idm_location *location, bool audit, idm_problem **ret_problem,
                               idm_audit_request *request, uint64_t *ret_label, idm_notes *opt_notes,
                               idm_error *opt_error)
@@ -145,11 +145,11 @@ static idm_status read_config(const idm_location *location, bool audit, idm_prob
   return status;
 }
 
-/* All three files of a run or an audit, those that are not wanted as well. */
+/* Contents of a run or an audit, including those that the caller did not request. */
 typedef struct contents {
   idm_problem *problem;
-  idm_audit_request request; /* of a run only its request of a fit */
-  idm_posterior *posterior;  /* NULL unless wanted */
+  idm_audit_request request; /* for a run, only its request of a fit */
+  idm_posterior *posterior;  /* NULL unless requested */
   bool audit;
 } contents;
 
@@ -167,10 +167,10 @@ static idm_status read_contents(const idm_run_files *files, bool draws, contents
     status = read_config(&config, c->audit, &c->problem, &c->request, &label, opt_notes, opt_error);
   if (status == IDM_OK && c->posterior)
     status = check_label(files->run.path, label, c->posterior, opt_error);
-  /* What was inferred on a lattice is planned for on that lattice. */
+  /* Plan on the lattice of the inference. */
   if (status == IDM_OK && c->posterior && !c->problem->agent.resolution)
     c->problem->agent.resolution = c->posterior->resolution;
-  /* What was drawn over learnt dynamics is planned for in these. */
+  /* Plan in the learnt dynamics of the draws. */
   if (status == IDM_OK && c->posterior)
     status = idm_dynamics_apply_central(c->posterior, c->problem, opt_error);
   if (status == IDM_OK && c->posterior && !c->audit && !c->posterior->drawn)
@@ -179,7 +179,7 @@ static idm_status read_contents(const idm_run_files *files, bool draws, contents
   return status;
 }
 
-/* Hand over what is wanted, and destroy the rest. */
+/* Return the requested contents, and destroy the rest. */
 static void give_contents(contents *c, idm_status status, idm_problem **opt_problem,
                           idm_posterior **opt_posterior)
 {
@@ -196,7 +196,7 @@ static void give_contents(contents *c, idm_status status, idm_problem **opt_prob
   free(c);
 }
 
-/* Read a folder; `planned`: an audit is refused, else only an audit is accepted. */
+/* Read a folder; IDM_INPUT if it is an audit and `planned` is true. */
 static idm_status read_folder(const char *folder, bool planned, bool draws, contents *c,
                               idm_notes *opt_notes, idm_error *opt_error)
 {
@@ -322,10 +322,10 @@ idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
   return status;
 }
 
-/* --- what there is to resume ---------------------------------------------------------------- */
+/* --- unfinished runs ------------------------------------------------------------------------- */
 
-/* Move what waits to its place, open the folder and find config.yaml of what is not finished there.
- * On success the files are the caller's to close. */
+/* Move a complete run to its place, open the folder and find config.yaml of the unfinished run. On
+ * success the caller closes the files. */
 static idm_status find_unfinished(const char *folder, idm_run_files *files, char *path,
                                   idm_location *config, idm_error *opt_error)
 {
@@ -349,10 +349,11 @@ idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem
   *ret_problem = NULL;
   idm_status status = find_unfinished(folder, &files, path, &config, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_audit_is_at(&config)
-               ? idm_fail(opt_error, IDM_INPUT,
-                          "'%s' is an audit: `idm audit --resume -o %s` goes on", folder, folder)
-               : idm_request_read_at(&config, ret_problem, request, opt_notes, opt_error);
+  status =
+      idm_audit_is_at(&config)
+          ? idm_fail(opt_error, IDM_INPUT,
+                     "'%s' is an audit: `idm audit --resume -o %s` continues it", folder, folder)
+          : idm_request_read_at(&config, ret_problem, request, opt_notes, opt_error);
   idm_run_files_close(&files);
   return status;
 }
@@ -368,10 +369,11 @@ idm_status idm_audit_read_unfinished(const char *folder, idm_problem **ret_probl
   *ret_problem = NULL;
   idm_status status = find_unfinished(folder, &files, path, &config, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_audit_is_at(&config)
-               ? idm_audit_request_read_at(&config, ret_problem, request, opt_notes, opt_error)
-               : idm_fail(opt_error, IDM_INPUT,
-                          "'%s' is no audit: `idm fit --resume -o %s` goes on", folder, folder);
+  status =
+      idm_audit_is_at(&config)
+          ? idm_audit_request_read_at(&config, ret_problem, request, opt_notes, opt_error)
+          : idm_fail(opt_error, IDM_INPUT,
+                     "'%s' is no audit: `idm fit --resume -o %s` continues it", folder, folder);
   idm_run_files_close(&files);
   return status;
 }

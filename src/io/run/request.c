@@ -1,7 +1,8 @@
-/* config.yaml: the request of a run.
+/* Writes, reads and checks config.yaml, the request of a run.
  *
  * Contents: absolute · request */
-#define _XOPEN_SOURCE 700 /* realpath: POSIX has had it since 2008, glibc shows it only so */
+#define _XOPEN_SOURCE                                                                              \
+  700 /* realpath: in POSIX since 2008; glibc declares it only with this macro */
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -24,9 +25,10 @@
 
 /* === absolute =============================================================================== */
 
-/* Paths that are good from every folder. */
+/* Absolute paths of inputs. */
 
-/* A path that is good from every folder; as given where it cannot be had, or could not be named. */
+/* Make a path absolute; it is kept as given if that does not exist, does not fit or is not UTF-8.
+ */
 static void make_absolute(char *path, size_t size)
 {
   char *absolute = realpath(path, NULL);
@@ -35,7 +37,7 @@ static void make_absolute(char *path, size_t size)
   free(absolute);
 }
 
-/* The same for paths that stand one a line. */
+/* The same for a list of paths, one per line. */
 static void make_paths_absolute(char *paths, size_t size)
 {
   size_t count = 0;
@@ -65,7 +67,7 @@ void idm_request_make_absolute(idm_request *request)
 
 /* config.yaml: a problem file with the request in its section `fit`. */
 
-/* Larger files are no config.yaml. */
+/* Larger files are not config.yaml, in bytes. */
 static const size_t max_bytes = (size_t)128 << 20;
 
 #define TEXT_KEY(field, named, called, words_of_it)                                                \
@@ -97,27 +99,27 @@ static const idm_key keys[] = {
     {TEXTS_KEY(data, "data", "FILE", "paths of the log"), .place = true},
     {TEXT_KEY(data_hash, "data_sha256", "SHA-256", "of the log")},
     {TEXT_KEY(preferences, "preferences", "FILE",
-              "preferences between trajectories: a table with the columns worse, better and at "
-              "will weight"),
+              "preferences between trajectories: a table with the columns worse, better and, "
+              "optionally, weight"),
      .place = true},
     {TEXT_KEY(preferences_hash, "preferences_sha256", "SHA-256", "of the preferences")},
     {TEXTS_KEY(where, "where", "COLUMN=VALUE",
                "read only rows where COLUMN is VALUE (or != VALUE); several of one column are "
                "alternatives, else all must hold")},
     {TEXT_KEY(by, "by", "COLUMN",
-              "numbers of their own for everybody by COLUMN (agent, trajectory or a column of the "
-              "log), drawn from one population")},
+              "separate parameters for every person by COLUMN (agent, trajectory or a column of "
+              "the log), drawn from one population")},
     {TEXTS_KEY(
         model, "model", "FORMULA",
         "with --by: what the population's mean depends on, as in 'alpha, beta ~ drug * group "
         "+ age'; may be given several times")},
     {TEXT_KEY(each, "each", "COLUMN",
-              "one fit for everybody by COLUMN (agent, trajectory or a column of the log), which "
-              "know nothing of each other")},
-    {TEXT_KEY(dynamics, "dynamics", "RUN",
-              "a run of `idm learn --draws`: draw its dynamics together with the free numbers "
-              "where it was "
-              "learnt from the same log; else fit given each of some of its draws, and pool"),
+              "one independent fit for every person by COLUMN (agent, trajectory or a column of "
+              "the log)")},
+    {TEXT_KEY(
+         dynamics, "dynamics", "RUN",
+         "a run of `idm learn --draws`: draw its dynamics together with the free numbers if it was "
+         "learnt from the same log; otherwise fit given each of some of its draws, and pool"),
      .place = true},
     {TEXT_KEY(dynamics_hash, "dynamics_sha256", "SHA-256", "of the dynamics")},
     {.name = "dynamics_draws",
@@ -143,7 +145,8 @@ void idm_request_default(idm_request *request)
   idm_fit_settings_default(&request->settings);
 }
 
-/* Keys that came after runs were first written: at their defaults a label is what it was. */
+/* Returns true for a key that was added after runs were first written and has its default, which
+ * does not change the label. */
 static bool is_at_old_default(const idm_key *key, const idm_request *request)
 {
   static const size_t later[] = {offsetof(idm_request, by), offsetof(idm_request, model),
@@ -155,8 +158,8 @@ static bool is_at_old_default(const idm_key *key, const idm_request *request)
     is_newer = is_newer || key->offset == later[i];
   if (!is_newer) return false;
   idm_request_default(&default_value);
-  /* A default that a word has replaced says as little: labels of earlier runs stay what they are.
-   */
+  /* A default that has been replaced by a word counts as a default, so that labels of earlier runs
+   * stay the same. */
   const bool replaced_default =
       key->replaced_default != 0 && idm_key_number(key, request) == key->replaced_default;
   return replaced_default || idm_key_same(key, request, &default_value, 0);
@@ -168,13 +171,13 @@ uint64_t idm_request_label(const idm_problem *problem, const idm_request *reques
   uint64_t label = idm_fingerprint_problem(IDM_CHECKSUM_START, problem);
   for (const idm_key *key = keys; key->name; key++) {
     idm_key one[] = {*key, {0}};
-    one[0].later = false; /* what counts is whether it is as usual, not whether it is 0 */
+    one[0].later = false; /* the value is compared with its default, not with 0 */
     if (!is_at_old_default(key, request)) label = idm_fingerprint_fields(label, one, request);
   }
   return label;
 }
 
-/* --- asking --------------------------------------------------------------------------------- */
+/* --- inputs and checks ----------------------------------------------------------------------- */
 
 static idm_status copy_path(char *to, size_t size, const char *path, idm_error *opt_error)
 {
@@ -190,7 +193,8 @@ static idm_status copy_path(char *to, size_t size, const char *path, idm_error *
   return IDM_OK;
 }
 
-/* The same files in the same order, whatever their paths; each side is paths, one a line. */
+/* Returns true if both lists are the same files in the same order, whatever their paths; one path
+ * per line. */
 static bool same_files(const char *a, const char *b)
 {
   size_t m = 0;
@@ -246,7 +250,7 @@ idm_status idm_request_set_log(idm_request *r, const char *opt_data, idm_error *
   return copy_path(r->data, sizeof r->data, path, opt_error);
 }
 
-/* Preferences go to whoever reads them, and to one answer for all. */
+/* Preferences require an inverse planner that reads them, and one answer for all agents. */
 static idm_status check_preferences(const idm_request *r, idm_error *opt_error)
 {
   const idm_inverse *inverse = idm_inverse_find(r->inverse);
@@ -256,8 +260,10 @@ static idm_status check_preferences(const idm_request *r, idm_error *opt_error)
                     "table with the columns worse and better",
                     inverse->name);
   if (!inverse->preferences && r->preferences[0])
-    return idm_fail(opt_error, IDM_USAGE,
-                    "--preferences says nothing to '%s'; see `idm list inverses`", inverse->name);
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "--preferences has no effect with inverse planner '%s'; see `idm list inverses`",
+        inverse->name);
   if (inverse->preferences && (r->by[0] || r->each[0] || r->dynamics[0]))
     return idm_fail(opt_error, IDM_USAGE,
                     "'%s' compares trajectories of one log by one utility; leave out --by, --each "
@@ -284,24 +290,23 @@ idm_status idm_request_hash_preferences(idm_request *r, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* People are asked for in one way, and draws of a population are made in one way. */
+/* --by and --each exclude each other, and the population has its own sampler. */
 static idm_status check_people(const idm_request *r, idm_error *opt_error)
 {
   if (r->by[0] && r->each[0])
-    return idm_fail(opt_error, IDM_USAGE,
-                    "--by and --each exclude each other: people of one population, or people who "
-                    "know nothing of each other");
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "--by and --each exclude each other: people of one population, or independent people");
   if (r->model[0] && !r->by[0])
     return idm_fail(opt_error, IDM_USAGE,
-                    "--model says what a population depends on; name its people with --by, as in "
-                    "--by agent");
+                    "--model describes a population; name its people with --by, as in --by agent");
   if (r->by[0] && (strcmp(r->inverse, idm_inverse_at(0)->name) != 0 || r->settings.sampler[0]))
     return idm_fail(
         opt_error, IDM_USAGE,
         "--by draws people and population by blocks: leave --inverse and --sampler out");
   if (r->stan && (r->by[0] || r->each[0]))
     return idm_fail(opt_error, IDM_USAGE,
-                    "--stan writes one vector a draw, and people have one each; read run.nc");
+                    "--stan writes one vector per draw, and every person has one; read run.nc");
   if (r->settings.keep == IDM_KEEP_DECISION && (r->by[0] || r->each[0]))
     return idm_fail(opt_error, IDM_USAGE,
                     "--log-likelihood decision is for a fit of one vector for all: --by keeps "
@@ -392,7 +397,7 @@ idm_status idm_request_write_at(const idm_problem *problem, const idm_request *r
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* Words that are names of a registry. */
+/* Words that must be names in a registry. */
 static idm_status check_names(const idm_yaml_tree *tree, const idm_yaml_node *section,
                               const idm_request *r)
 {
@@ -412,7 +417,7 @@ idm_status idm_request_read_section(const idm_yaml_tree *tree, idm_request *requ
 {
   const idm_yaml_node *section = idm_yaml_find(tree, idm_yaml_root(tree), "fit");
   if (!section) return IDM_OK;
-  /* Which version wrote the file, and of which request, is for its readers to know. */
+  /* The version that wrote the file and its label are for human readers. */
   const char *names[sizeof keys / sizeof keys[0] + 2] = {"idm", "request"};
   for (size_t i = 0; keys[i].name; i++) names[i + 2] = keys[i].name;
   idm_status status = idm_yaml_check_keys(tree, section, "fit", names);
@@ -430,7 +435,7 @@ static idm_status read_section(void *context, const idm_yaml_tree *tree)
   return idm_request_read_section(tree, context);
 }
 
-/* Whether a file has a section that is a mapping and, where one is named, a key in it. */
+/* Returns true if a file has a section that is a mapping, with opt_key in it if that is given. */
 static bool has_section(const idm_location *place, const char *name, const char *opt_key)
 {
   char *text = NULL;

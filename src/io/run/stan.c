@@ -1,4 +1,4 @@
-/* Draws as CSV as of CmdStan, and arrays of run.nc.
+/* Writes draws as CSV in the layout of CmdStan, and finds the arrays of run.nc.
  *
  * Contents: netcdf · arrays · statistics · stan */
 #include <math.h>
@@ -18,7 +18,7 @@
 
 /* === netcdf ================================================================================= */
 
-/* run.nc: the functions of netCDF, loaded on first use, and words of the format. */
+/* run.nc: the functions of netCDF, loaded on first use, and names of the format. */
 
 const char *const idm_netcdf_answers[] = {"point", "posterior", "set", NULL};
 
@@ -46,7 +46,7 @@ idm_status idm_netcdf_load(idm_error *opt_error)
 
 /* === arrays ================================================================================= */
 
-/* Quantities that are the numbers of one block, side by side: arrays of a run's file. */
+/* Arrays of a run's file: adjacent quantities that are numbers of one block. */
 
 void idm_arrays_destroy(idm_array *arrays, size_t count)
 {
@@ -55,7 +55,7 @@ void idm_arrays_destroy(idm_array *arrays, size_t count)
   free(arrays);
 }
 
-/* Whether a quantity is number `entry` of a block. */
+/* Returns true if a quantity is number `entry` of a block. */
 static bool is_entry(const char *name, const idm_problem *problem, const idm_block *block,
                      size_t entry)
 {
@@ -70,7 +70,7 @@ static bool is_entry(const char *name, const idm_problem *problem, const idm_blo
   return strcmp(name + length + 1, text) == 0;
 }
 
-/* The first entry from `from` on that the name is; the block's size where there is none. */
+/* First entry from `from` on with that name; the block's size if there is none. */
 static size_t find_entry(const char *name, const idm_problem *problem, const idm_block *block,
                          size_t from)
 {
@@ -89,8 +89,8 @@ static const idm_block *block_of(const char *name, const idm_problem *problem)
   return NULL;
 }
 
-/* Places that the entries take along each axis. As entries are distinct and in order, they are all
- * combinations of the places exactly where their numbers multiply to the count. */
+/* Find the indices of the entries along each axis. As entries are distinct and in order, they are
+ * all combinations of these indices if and only if the numbers of indices multiply to the count. */
 static idm_status find_shape(idm_array *array, const idm_problem *problem, const size_t *entry,
                              bool *ret_is_complete, idm_error *opt_error)
 {
@@ -115,7 +115,8 @@ static idm_status find_shape(idm_array *array, const idm_problem *problem, const
   return IDM_OK;
 }
 
-/* The longest run of names from `first` on that are entries of one block, in their order. */
+/* Length of the longest run of names from `first` on that are entries of one block, in their order.
+ */
 static size_t entry_run(const idm_labels *names, const bool *opt_flag, size_t first,
                         const idm_problem *problem, const idm_block *block, size_t *entry)
 {
@@ -129,7 +130,7 @@ static size_t entry_run(const idm_labels *names, const bool *opt_flag, size_t fi
   return count;
 }
 
-/* The array of a run of names, with its axes where they are whole. */
+/* Make the array of a run of names, with its axes if it is complete. */
 static idm_status make_array(const idm_labels *names, const size_t *opt_size, const bool *opt_flag,
                              const idm_problem *problem, idm_array *array, bool *ret_is_complete,
                              idm_error *opt_error)
@@ -163,7 +164,7 @@ idm_status idm_arrays_create(const idm_labels *names, const size_t *opt_size, co
     status = make_array(names, opt_size, opt_flag, problem, array, &whole, opt_error);
     count = array->count;
     if (whole || status != IDM_OK) continue;
-    /* All by themselves: parts of a part would need names of their own. */
+    /* All single quantities: parts of a part would need names of their own. */
     for (size_t k = 0; k < IDM_ARRAY_RANK; k++) free(array->place[k]);
     for (size_t k = 0; k < count; k++)
       arrays[*ret_count - 1 + k] = (idm_array){.first = i + k, .count = 1};
@@ -192,11 +193,11 @@ idm_status idm_arrays_series(const idm_posterior *posterior, idm_array **ret_arr
 
 /* === statistics ============================================================================= */
 
-/* What a draw leaves beside its position, as files call it. */
+/* Statistics of a draw in files. */
 
 #define FIELD(field) offsetof(idm_statistics, field), sizeof((idm_statistics *)0)->field
 
-/* In the order of CmdStan's columns, which ArviZ's do not need. */
+/* In the order of CmdStan's columns; ArviZ needs no order. */
 const idm_statistic idm_statistic_list[IDM_STATISTIC_COUNT] = {
     {"lp", "lp__", NC_DOUBLE, FIELD(log_density), false},
     {"acceptance_rate", "accept_stat__", NC_DOUBLE, FIELD(acceptance), false},
@@ -241,25 +242,25 @@ bool idm_statistic_given(const idm_statistic *statistic, const idm_statistics *f
 
 /* --- names of columns ----------------------------------------------------------------------- */
 
-/* A quantity base[label,label] becomes base.1.2: readers of the format (ArviZ, for one) take what
- * follows a dot for a number from 1. Labels are numbered by base and position as they appear, which
- * for a whole block is their order in the problem. Where the quantities of a base do not fill an
- * array that way, the base has one index, the quantity's place. */
+/* A quantity base[label,label] becomes base.1.2: readers of the format (such as ArviZ) take the
+ * text after a dot for a number from 1. Labels are numbered by base and position in the order of
+ * appearance, which for a complete block is their order in the problem. If the quantities of a base
+ * do not fill an array in this way, the base has one index, the position of the quantity. */
 typedef struct column_names {
   const idm_labels *names;
   uint32_t *base;   /* [quantity] */
-  size_t *rank;     /* [quantity]: labels between its brackets, 0 where there are none */
-  size_t *place;    /* [quantity]: among those of its base, from 1 */
+  size_t *rank;     /* [quantity]: count of labels between its brackets; 0 without brackets */
+  size_t *place;    /* [quantity]: position among those of its base, from 1 */
   size_t positions; /* largest rank */
-  size_t *number;   /* [position][quantity]: of the label, from 1 */
+  size_t *number;   /* [position][quantity]: number of the label, from 1 */
   bool *array;      /* [base] */
   size_t *members;  /* [base] */
   size_t *cells;    /* [base]: product over positions of the distinct labels */
-  size_t *labels;   /* [base]: distinct ones at a position */
+  size_t *labels;   /* [base]: count of distinct labels at a position */
   size_t *numbered; /* [distinct label of a position]: its number within the base */
 } column_names;
 
-/* Length of the name up to its bracket, included; the whole name where it has none. */
+/* Length of the name up to its bracket, included; of the whole name without brackets. */
 static size_t base_name_length(const char *name)
 {
   const size_t length = strlen(name);
@@ -272,7 +273,7 @@ static bool is_indexed(const char *name)
   return name[base_name_length(name)] != '\0';
 }
 
-/* The comma behind a label, but none within its quotes; NULL where there is none before `end`. */
+/* The comma after a label, outside quotes; NULL if there is none before `end`. */
 static const char *comma_after(const char *label, const char *end)
 {
   bool quoted = false;
@@ -326,7 +327,7 @@ static bool make_room(column_names *c, const idm_labels *names)
          c->numbered;
 }
 
-/* Bases, places and ranks; a base is an array until its ranks disagree. */
+/* Find bases, places and ranks; a base is an array unless its ranks differ. */
 static bool find_bases(column_names *c, size_t *first_rank)
 {
   idm_intern bases = {0};
@@ -351,7 +352,7 @@ static bool find_bases(column_names *c, size_t *first_rank)
   return whole;
 }
 
-/* Number the labels at one position. A label is known by its base's number and its text. */
+/* Number the labels at one position. The key of a label is its base's number and its text. */
 static bool number_labels(column_names *c, size_t position)
 {
   idm_intern known = {0};
@@ -393,7 +394,7 @@ static idm_status create_columns(const idm_labels *names, column_names *c, idm_e
   return whole ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* Bytes that would end a cell or a line, or start an index, become '_'. */
+/* Write a text; bytes that would end a cell or a line, or start an index, become '_'. */
 static void put_sanitised(idm_file *file, const char *text, size_t length, const char *forbidden)
 {
   for (size_t i = 0; i < length; i++) {
@@ -419,7 +420,8 @@ static void put_column(idm_file *file, const column_names *c, size_t quantity)
 
 /* --- header --------------------------------------------------------------------------------- */
 
-/* Which statistics any draw has; over all chains, so that their files have the same columns. */
+/* Find the statistics that any draw has, over all chains, so that their files have the same
+ * columns. */
 static void find_present(const idm_posterior *p, bool present[IDM_STATISTIC_COUNT])
 {
   for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++) {
@@ -430,7 +432,7 @@ static void find_present(const idm_posterior *p, bool present[IDM_STATISTIC_COUN
   }
 }
 
-/* Settings as CmdStan lists them, with the names of ours. */
+/* Write the settings as CmdStan lists them, with the names of idm. */
 static void put_settings(idm_file *file, const idm_posterior *p, size_t chain)
 {
   idm_file_printf(file, "# idm_version = %s\n", idm_version());
@@ -446,7 +448,7 @@ static void put_settings(idm_file *file, const idm_posterior *p, size_t chain)
   idm_file_printf(file, "# random\n#   seed = %llu\n", (unsigned long long)p->seed);
 }
 
-/* Which quantity an indexed column is. */
+/* Write the quantity of each indexed column. */
 static void put_meanings(idm_file *file, const column_names *c)
 {
   for (size_t i = 0; i < c->names->count; i++) {
@@ -477,7 +479,7 @@ static void put_names(idm_file *file, const column_names *c, const size_t *opt_s
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* NaN without a sign: it has none that means anything, and platforms print it differently. */
+/* Write NaN without a sign, which has no meaning and is printed differently by platforms. */
 static void put_number(idm_file *file, double x)
 {
   if (isnan(x))

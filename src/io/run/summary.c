@@ -1,4 +1,4 @@
-/* summary.json.
+/* Writes and reads summary.json.
  *
  * Contents: checks · joint · summary */
 #include <inttypes.h>
@@ -39,7 +39,7 @@ json_t *idm_checks_array(const idm_checks *checks)
   return array;
 }
 
-/* The entry of that name; NULL where there is none. */
+/* Entry of that name; NULL if there is none. */
 static const json_t *find(const json_t *array, const char *name)
 {
   for (size_t i = 0; i < json_array_size(array); i++) {
@@ -105,7 +105,7 @@ void idm_checks_put_trust(json_t **verdict, const idm_checks *checks, bool trust
 
 /* === joint ================================================================================== */
 
-/* Dynamics that were drawn with the decisions: see the header. */
+/* Dynamics drawn jointly with the decisions. */
 
 static json_t *object_by_name(const idm_labels *name, const double *value)
 {
@@ -136,15 +136,16 @@ json_t *idm_json_central(const idm_dynamics_sets *drawn)
 
 /* === summary ================================================================================ */
 
-/* summary.json: what a fit found, as one JSON object.
+/* summary.json: the results of a fit as one JSON object.
  *
  * Contents: finding · summary */
 
 /* === finding ================================================================================== */
 
-/* Findings in summary.json: objective, certificate, what is left open, ranges, policy. */
+/* Findings in summary.json: objective, certificate, directions that are not determined, ranges,
+ * policy. */
 
-/* What the objective of an answer by the likelihood is. */
+/* Name of the objective of an answer by the likelihood. */
 static const char matched[] = "-log-likelihood";
 
 /* --- writing -------------------------------------------------------------------------------- */
@@ -287,7 +288,7 @@ static idm_status take_policy(json_t *object, idm_optimality *f, idm_error *opt_
   return IDM_OK;
 }
 
-/* What both kinds have. */
+/* Read the parts that both kinds have. */
 static idm_status take_common(const json_t *object, const char *opt_kind, idm_optimality *f,
                               idm_error *opt_error)
 {
@@ -298,7 +299,7 @@ static idm_status take_common(const json_t *object, const char *opt_kind, idm_op
   return take_policy(json_object_get(object, "policy"), f, opt_error);
 }
 
-/* Whether a summary is of an answer by the likelihood. */
+/* Returns true if a summary is of an answer by the likelihood. */
 static bool is_likelihood_kind(const json_t *object)
 {
   const char *kind = json_string_value(json_object_get(object, "objective_kind"));
@@ -354,7 +355,7 @@ static void set(json_t **object, const char *key, double value)
   idm_json_set(object, key, idm_json_number(value));
 }
 
-/* How much of each variance lies between draws of the dynamics. */
+/* Share of each posterior variance that is between draws of the dynamics. */
 static json_t *dynamics_object(const idm_posterior *p, const idm_assessment *a)
 {
   json_t *object = json_object();
@@ -395,7 +396,7 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
   return object;
 }
 
-/* Of a population, without the people. */
+/* By quantity; without those of people if there is a population. */
 static json_t *by_quantity(const idm_posterior *p, const double *values)
 {
   json_t *object = json_object();
@@ -411,7 +412,7 @@ static json_t *by_coordinate(const idm_posterior *p, const double *values, size_
   return object;
 }
 
-/* In the unconstrained numbers, which have moments. */
+/* Importance sample, in the unconstrained coordinates, which have moments. */
 static json_t *importance_object(const idm_posterior *p, const idm_importance_check *look)
 {
   json_t *object = json_object();
@@ -456,7 +457,7 @@ static void put_likelihood_part(json_t **object, const idm_posterior *p, const i
   idm_json_set(object, "ridge", ridge);
 }
 
-/* The lattice: what it was compared with, and how it was chosen. */
+/* Lattice: comparison with a finer one, and steps of its refinement. */
 static json_t *lattice_object(const idm_posterior *p, const idm_assessment *a)
 {
   json_t *lattice = json_object();
@@ -483,7 +484,7 @@ static json_t *lattice_object(const idm_posterior *p, const idm_assessment *a)
   return lattice;
 }
 
-/* Numbers that the model could have as well, by name. */
+/* Score tests of extensions of the model, by name. */
 static json_t *extensions_object(const idm_model_check *m)
 {
   json_t *object = json_object();
@@ -500,7 +501,7 @@ static json_t *extensions_object(const idm_model_check *m)
   return object;
 }
 
-/* The model's half: what it is compared with, and its tests. */
+/* Fit of the model: reference likelihoods and tests. */
 static json_t *model_object(const idm_posterior *p, const idm_model_check *m)
 {
   json_t *object = json_object();
@@ -618,7 +619,7 @@ idm_status idm_summary_write_at(const idm_posterior *posterior, const idm_assess
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* Whether a list is one of texts. */
+/* Returns true if a value is a list of texts. */
 static bool are_texts(const json_t *list)
 {
   for (size_t i = 0; i < json_array_size(list); i++)
@@ -633,7 +634,8 @@ static void take_texts(const json_t *list, idm_notes *notes)
     idm_notes_add(notes, "%s", json_string_value(json_array_get(list, i)));
 }
 
-/* Whether a summary speaks of these draws. One without a label is of a posterior that has none. */
+/* IDM_INPUT unless a summary belongs to these draws. A summary without a label belongs to a
+ * posterior without one. */
 static idm_status check_identity(const char *path, const json_t *object, const idm_posterior *p,
                                  idm_error *opt_error)
 {
@@ -646,15 +648,14 @@ static idm_status check_identity(const char *path, const json_t *object, const i
                        "belongs to another run than run.nc: found request '%.20s', expected '%s'",
                        found ? found : "", request);
   if (draws != (json_int_t)p->draws)
-    return idm_fail_at(
-        opt_error, path, 0, 0,
-        "speaks of %lld draws a chain, and run.nc holds %zu; `idm fit --resume` goes "
-        "on with a run that was stopped",
-        (long long)draws, p->draws);
+    return idm_fail_at(opt_error, path, 0, 0,
+                       "has %lld draws per chain, and run.nc has %zu; `idm fit --resume` continues "
+                       "a run that was stopped",
+                       (long long)draws, p->draws);
   return IDM_OK;
 }
 
-/* As many numbers of a list as there are, at most `most`; none where one is not a number. */
+/* Read a list of at most `most` numbers; returns their count, 0 if an item is not a number. */
 static size_t take_numbers(const json_t *list, double *to, size_t most)
 {
   const size_t count = json_array_size(list);
@@ -681,8 +682,8 @@ static void take_profile(const json_t *one, idm_identification *id)
     id->points = 0;
 }
 
-/* What the data said of each free number, as far as a table or a figure shows it. What is not as it
- * was written is passed over. */
+/* Read the identification of each free number, as far as tables and figures show it. Entries of an
+ * unexpected form are ignored. */
 static idm_status take_identification(const json_t *object, const idm_posterior *p,
                                       idm_assessment *a, idm_error *opt_error)
 {
@@ -735,12 +736,12 @@ idm_status idm_summary_read_at(const idm_location *location, const idm_posterior
                          "has no verdict; expected trusted, and lists of texts under "
                          "verdict.failures, verdict.misfits and verdict.remarks");
   } else if ((status = check_identity(path, object, posterior, opt_error)) == IDM_OK) {
-    /* The draws were judged before they were written: what they fail in is among these. */
+    /* The draws were assessed before they were written, so their failures are in this list. */
     if (json_array_size(failures)) take_texts(failures, &assessment->failures);
     take_texts(misfits, &assessment->misfits);
     take_texts(remarks, &assessment->remarks);
     idm_checks_read(json_object_get(object, "checks"), &assessment->checks);
-    /* Audits of agents within groups that earlier versions wrote tested chance alone. */
+    /* Audits of agents within groups by earlier versions only have the test against chance. */
     assessment->model.evaluated =
         json_is_object(json_object_get(object, "model")) &&
         (!json_is_true(json_object_get(object, "people")) ||

@@ -1,10 +1,10 @@
-/* Writing runs.
+/* Writes runs.
  *
- * A run replaces another by one rename of the folder that it was written to, `.idm-next`; readers
- * look there first until its files have moved up, so that a kill at any instant leaves the old run
- * or the new one.
+ * A run replaces another by one rename of the folder that it was written to, `.idm-next`. Readers
+ * use the renamed folder until its files have been moved up, so that a process killed at any time
+ * leaves the old run or the new one.
  *
- * Contents: own files · taking a place · what a folder allows · beginning and ending */
+ * Contents: own files · replacement · checks · beginning and ending */
 #define _XOPEN_SOURCE 700 /* mkdirat, renameat */
 #include "io/run/folder.h"
 
@@ -33,7 +33,8 @@ idm_status idm_folder_lock(const idm_folder *folder, idm_lock *lock, idm_error *
 
 /* --- own files ------------------------------------------------------------------------------ */
 
-/* Whether the program wrote a file, by words near its beginning: others use such names as well. */
+/* Returns true if the program wrote a file, by text near its beginning; others use such names as
+ * well. */
 static bool has_words(const idm_location *location, const char *words)
 {
   char start[256] = "";
@@ -44,14 +45,14 @@ static bool has_words(const idm_location *location, const char *words)
   return length > 0 && strstr(start, words);
 }
 
-/* A file in CmdStan's layout, or a report. */
+/* Returns true for a file in CmdStan's layout, or a report. */
 static bool is_extra_file(const idm_location *location)
 {
   if (idm_chain_name_is(location->name)) return has_words(location, "# idm_version");
   return strcmp(location->name, IDM_FILE_REPORT) == 0 && has_words(location, IDM_REPORT_SIGNATURE);
 }
 
-/* Results that the run in a folder may have beside its three files. */
+/* Remove a result that a run may have in addition to its three files. */
 static bool remove_extra(void *context, const char *name)
 {
   const idm_folder *folder = context;
@@ -65,7 +66,7 @@ static bool remove_extra(void *context, const char *name)
 
 static void remove_extras(const idm_folder *folder)
 {
-  idm_folder own = *folder; /* what is visited is not const */
+  idm_folder own = *folder; /* the context is not const */
   idm_folder_each(folder, remove_extra, &own);
 }
 
@@ -77,9 +78,9 @@ static void remove_files(const idm_folder *folder)
   for (size_t i = 0; i < run_file_count; i++) idm_folder_remove(folder, run_files[i]);
 }
 
-/* --- taking a place ------------------------------------------------------------------------- */
+/* --- replacement ----------------------------------------------------------------------------- */
 
-/* A complete run in `next` counts from now on. */
+/* Make a complete run in `next` the valid one. */
 static idm_status mark_ready(const idm_folder *run, const idm_folder *next, idm_error *opt_error)
 {
   if (!idm_folder_is_complete(next) ||
@@ -108,8 +109,9 @@ static bool move_chain(void *context, const char *name)
   return m->status == IDM_OK;
 }
 
-/* Files move up. Those of the old run that the new one has no name for go before config.yaml does:
- * where it is gone from `ready`, they are gone as well, and a chain-1.csv is one that has moved. */
+/* Move files up. Files of the old run that the new one does not replace are removed before
+ * config.yaml is moved: if it is gone from `ready`, they are gone as well, and a chain-1.csv is one
+ * that has been moved. */
 static idm_status finish_move(const idm_folder *run, idm_error *opt_error)
 {
   idm_folder ready;
@@ -122,7 +124,7 @@ static idm_status finish_move(const idm_folder *run, idm_error *opt_error)
   move_file(&m, IDM_FILE_SUMMARY);
   if (m.status == IDM_OK) idm_folder_each(&ready, move_chain, &m);
   if (m.status == IDM_OK) idm_folder_remove_inner(run, IDM_FOLDER_READY);
-  /* The next run could not take its place. */
+  /* The folder would prevent the next replacement. */
   if (m.status == IDM_OK && idm_folder_has(run, IDM_FOLDER_READY))
     m.status = idm_fail(opt_error, IDM_INPUT,
                         "'%s' holds files that are of no run; remove the folder", ready.path);
@@ -130,7 +132,7 @@ static idm_status finish_move(const idm_folder *run, idm_error *opt_error)
   return m.status;
 }
 
-/* The kind of everything in a run's folder and in those within. */
+/* Check the kinds of everything in a run's folder and in its inner folders. */
 static idm_status check_kinds(const idm_run_files *files, idm_error *opt_error)
 {
   idm_status status = idm_folder_check(&files->run, opt_error);
@@ -185,9 +187,9 @@ bool idm_run_has(const char *run, const char *path)
   return found;
 }
 
-/* --- what a folder allows ------------------------------------------------------------------- */
+/* --- checks ---------------------------------------------------------------------------------- */
 
-/* Whether a folder holds a run, nothing, or something else, which is refused. */
+/* IDM_USAGE if a folder contains anything but a run; *ret_run is false if it is empty. */
 static idm_status check_content(const idm_run_files *files, idm_run_mode mode, bool *ret_run,
                                 idm_error *opt_error)
 {
@@ -214,7 +216,7 @@ static idm_status check_content(const idm_run_files *files, idm_run_mode mode, b
   return IDM_OK;
 }
 
-/* Whether a file that a run may have beside its three can be replaced. */
+/* IDM_USAGE if a file that a run may have in addition to its three cannot be replaced. */
 static idm_status check_extra(const idm_folder *run, const char *name, const char *const *inputs,
                               size_t count, idm_error *opt_error)
 {
@@ -227,7 +229,7 @@ static idm_status check_extra(const idm_folder *run, const char *name, const cha
                   "'%s' is not of a run: it is left as it is; take another folder", path);
 }
 
-/* Whether every file that a run will have can be written. */
+/* Check that every file that a run will have can be written. */
 static idm_status check_names(const idm_folder *run, const idm_request *request,
                               const char *const *inputs, size_t count, idm_error *opt_error)
 {
@@ -244,7 +246,7 @@ static idm_status check_names(const idm_folder *run, const idm_request *request,
   return status;
 }
 
-/* None of them may be the problem, or a file of the log. */
+/* Check that none of them is the problem or a file of the log. */
 static idm_status check_files(const idm_folder *run, const idm_request *request,
                               idm_error *opt_error)
 {
@@ -265,7 +267,7 @@ static idm_status check_files(const idm_folder *run, const idm_request *request,
 
 /* --- beginning and ending ------------------------------------------------------------------- */
 
-/* An empty folder for a run that replaces another, without what an earlier one left. */
+/* Make an empty folder for a run that replaces another; files of an earlier attempt are removed. */
 static idm_status make_next(idm_run_writer *w, idm_error *opt_error)
 {
   idm_status status = idm_folder_open_inner(&w->run, IDM_FOLDER_NEXT, &w->next, opt_error);
@@ -281,7 +283,7 @@ static idm_status make_next(idm_run_writer *w, idm_error *opt_error)
   return status;
 }
 
-/* Everything that is checked before the first change. */
+/* All checks before the first change. */
 static idm_status check(const idm_run_files *files, const idm_request *request,
                         idm_error *opt_error)
 {
@@ -300,7 +302,7 @@ static idm_status check_open(const idm_run_writer *w, const idm_request *request
   return status;
 }
 
-/* Where the files of a run go that is locked and settled. */
+/* Select the folder for the files of a run that is locked. */
 static idm_status choose_folder(idm_run_writer *w, idm_run_mode mode, idm_error *opt_error)
 {
   idm_run_files files;
@@ -366,7 +368,7 @@ idm_status idm_run_commit(idm_run_writer *w, idm_error *opt_error)
   if (w->work == &w->run) return IDM_OK;
   idm_status status = mark_ready(&w->run, &w->next, opt_error);
   if (status == IDM_OK) status = finish_move(&w->run, opt_error);
-  /* Nothing has moved: the old run is the one that counts. */
+  /* Nothing has been moved: the old run stays the valid one. */
   if (status != IDM_OK && idm_folder_has(&w->next, IDM_FILE_POSTERIOR))
     renameat(w->run.descriptor, IDM_FOLDER_READY, w->run.descriptor, IDM_FOLDER_NEXT);
   return status;

@@ -1,4 +1,4 @@
-/* Writing YAML: a thin layer over libyaml's emitter. */
+/* Writes YAML through libyaml's emitter. */
 #include "io/yaml/emit.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@
 
 /* --- events --------------------------------------------------------------------------------- */
 
-/* Hand an event over; one that was not made for want of memory has `made` 0. */
+/* Emit an event; event_status is 0 if the event could not be created because memory is exhausted.
+ */
 static void emit(idm_emitter *emitter, yaml_event_t *event, int event_status)
 {
   idm_error *error = &emitter->error;
@@ -21,7 +22,7 @@ static void emit(idm_emitter *emitter, yaml_event_t *event, int event_status)
   } else if (!event_status) {
     (void)idm_fail_memory(error);
   } else if (!yaml_emitter_emit(&emitter->yaml, event)) {
-    /* Only a stream in memory reports failed writes here, and those are for want of memory. */
+    /* Only a stream in memory reports failed writes here, and they are due to exhausted memory. */
     const yaml_emitter_t *yaml = &emitter->yaml;
     if (yaml->error == YAML_MEMORY_ERROR || yaml->error == YAML_WRITER_ERROR)
       (void)idm_fail_memory(error);
@@ -55,7 +56,7 @@ static idm_status end(idm_emitter *emitter, idm_error *opt_error)
   return emitter->error.status;
 }
 
-/* Failures are the file's to keep, until its commit. */
+/* The file keeps failures until it is committed. */
 static int write_file(void *file, unsigned char *bytes, size_t length)
 {
   idm_file_write(file, (const char *)bytes, length);
@@ -76,7 +77,7 @@ void idm_emit_begin_at(idm_emitter *emitter, const idm_location *place)
   idm_emit_mapping(emitter, NULL, IDM_EMIT_BLOCK);
 }
 
-/* Straight into the file: libyaml writes no comments, and nothing of its own before its buffer is
+/* Writes directly to the file: libyaml has no comments, and writes nothing before its buffer is
  * full. */
 void idm_emit_head(idm_emitter *emitter, const char *text)
 {
@@ -115,13 +116,13 @@ static void emit_scalar(idm_emitter *emitter, const char *text, yaml_scalar_styl
                                     1, style));
 }
 
-/* libyaml knows what the syntax needs, but not what a reader makes of a text without quotes: a
- * number, a date, a truth value, nothing. So only words go without. */
+/* libyaml quotes what the syntax requires, but not texts that a reader would take for a number, a
+ * date, a truth value or null. Only words are therefore written without quotes. */
 static bool is_word(const char *text)
 {
   static const char *const taken[] = {
       "yes",   "no",   "on",  "off", "y",        "n",      "true",
-      "false", "null", "inf", "nan", "identity", "uniform"}; /* the last two stand for matrices */
+      "false", "null", "inf", "nan", "identity", "uniform"}; /* the last two denote matrices */
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
   static const char inner[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789-";
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
@@ -129,7 +130,7 @@ static bool is_word(const char *text)
   return text[0] && strchr(letters, text[0]) && !text[strspn(text, inner)];
 }
 
-/* Double quotes keep a text of many lines on one. */
+/* Double quotes keep a text of several lines on one line. */
 static void emit_text(idm_emitter *emitter, const char *text)
 {
   emit_scalar(emitter, text,
@@ -236,12 +237,12 @@ idm_status idm_emit_texts_piece(const char *const *text, size_t count, char **re
     free(piece);
     return status;
   }
-  piece[length - 1] = '\0'; /* the end of the document's line */
+  piece[length - 1] = '\0'; /* the line end of the document */
   *ret_piece = piece;
   return IDM_OK;
 }
 
-/* As the only item of a list, so that it can stand in a flow as well. */
+/* Written as the only item of a list, so that it is valid in a flow as well. */
 idm_status idm_emit_text_piece(const char *text, char **ret_piece, idm_error *opt_error)
 {
   const idm_status status = idm_emit_texts_piece(&text, 1, ret_piece, opt_error);

@@ -1,4 +1,4 @@
-/* YAML documents that are read: nodes, keys and names.
+/* Reads YAML documents: nodes, keys and names.
  *
  * Contents: names · tree · key */
 #include <ctype.h>
@@ -15,7 +15,7 @@
 
 /* === names ================================================================================== */
 
-/* Sorted names: lookup and duplicates. */
+/* Sorted names: lookup and detection of duplicates. */
 
 static int compare(const void *a, const void *b)
 {
@@ -80,11 +80,11 @@ long idm_names_find(const idm_names *names, const char *text)
 
 /* === tree =================================================================================== */
 
-/* A YAML document as a tree of nodes that know their place.
+/* YAML document as a tree of nodes with positions.
  *
  * Contents: loading and its checks; nodes; failures; values. */
 
-/* A problem needs no more levels of nesting and no more anchors than these. */
+/* Largest number of nested levels, and of anchors. */
 enum { max_depth = 32, max_anchors = 1000 };
 
 /* --- loading -------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static idm_status parser_failure(const idm_yaml_tree *tree, const yaml_parser_t 
   if (parser->error == YAML_MEMORY_ERROR) return idm_fail_memory(tree->opt_error);
   if (parser->error != YAML_READER_ERROR)
     return fail_mark(tree, &parser->problem_mark, parser->context, parser->problem);
-  /* The decoder knows a byte offset only. */
+  /* The decoder reports a byte offset only; find its line and column. */
   yaml_mark_t mark = {0};
   const size_t end = parser->problem_offset < length ? parser->problem_offset : length;
   for (size_t i = 0; i < end; i++) {
@@ -120,7 +120,7 @@ static idm_status fail_event(const idm_yaml_tree *tree, const yaml_event_t *even
                      (long)event->start_mark.column + 1, "%s", words);
 }
 
-/* What the survey of a stream has met so far. */
+/* Counts over the events of a stream. */
 typedef struct stream_counts {
   int documents;
   int depth;
@@ -162,8 +162,8 @@ static idm_status check_event(const idm_yaml_tree *tree, const yaml_event_t *eve
   return IDM_OK;
 }
 
-/* The document API takes quadratic time on deep nesting, many anchors and many tag directives: a
- * pass over the events refuses these first. */
+/* The document API of libyaml takes quadratic time on deep nesting, many anchors and many tag
+ * directives: a pass over the events rejects these first. */
 static idm_status check_stream_limits(const idm_yaml_tree *tree, const char *text, size_t length)
 {
   yaml_parser_t parser;
@@ -194,7 +194,7 @@ static idm_status check_directives(const idm_yaml_tree *tree, const char *text, 
   for (size_t i = 0; i + 4 <= length; i++) {
     if ((i == 0 || text[i - 1] == '\n' || text[i - 1] == '\r') && memcmp(text + i, "%TAG", 4) == 0)
       return idm_fail_at(tree->opt_error, tree->file, line, 1,
-                         "a %%TAG directive stands here; expected plain YAML");
+                         "a %%TAG directive; expected plain YAML");
     line += text[i] == '\n';
   }
   return IDM_OK;
@@ -252,9 +252,9 @@ static idm_status check_nodes(const idm_yaml_tree *tree)
     status = check_tag(tree, node);
     if (status != IDM_OK) break;
     if (idm_yaml_is_scalar(node) && strlen(idm_yaml_text(node)) != node->data.scalar.length)
-      status = idm_yaml_fail(tree, node, "a NUL character stands here; expected text");
+      status = idm_yaml_fail(tree, node, "a NUL character; expected text");
   }
-  /* Keys are compared as texts, so every text must be sound first. */
+  /* Keys are compared as texts, so every text is checked first. */
   for (const idm_yaml_node *node = tree->document.nodes.start;
        node < tree->document.nodes.top && status == IDM_OK; node++)
     if (idm_yaml_is_mapping(node)) status = check_pairs(tree, node);
@@ -367,14 +367,14 @@ idm_status idm_yaml_fail(const idm_yaml_tree *tree, const idm_yaml_node *node, c
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  /* A message is one line, whatever the file holds. */
+  /* Replace control characters, so that a message is one line. */
   for (char *c = message; *c; c++)
     if (iscntrl((unsigned char)*c)) *c = '?';
   return idm_fail_at(tree->opt_error, tree->file, (long)node->start_mark.line + 1,
                      (long)node->start_mark.column + 1, "%s", message);
 }
 
-/* What was found, in a few words. */
+/* Describe a node in a few words. */
 static const char *describe(const idm_yaml_node *node, char *buffer, size_t size)
 {
   const size_t count = idm_yaml_count(node);
@@ -472,7 +472,7 @@ static size_t digits(const char *text)
   return strspn(text, "0123456789");
 }
 
-/* strtod takes more than we do: spaces, hexadecimal, "infinity". */
+/* strtod accepts more: spaces, hexadecimal, "infinity". */
 static bool is_decimal(const char *text)
 {
   const size_t whole = digits(text);
@@ -570,7 +570,7 @@ idm_status idm_yaml_choice(const idm_yaml_tree *tree, const idm_yaml_node *node,
 
 /* === key ==================================================================================== */
 
-/* A field of a settings struct from a node of YAML, as its key describes it. */
+/* Field of a settings struct, read from a YAML node as its key specifies. */
 
 static idm_status fail_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                   const idm_key *key, const char *what)
@@ -602,7 +602,7 @@ static idm_status read_word(const idm_yaml_tree *tree, const idm_yaml_node *node
   return status;
 }
 
-/* As a person writes it. */
+/* Parse a text as it is written by a user. */
 static idm_status read_text(const idm_yaml_tree *tree, const idm_yaml_node *node,
                             const idm_key *key, const char *what, void *fields)
 {

@@ -1,4 +1,4 @@
-/* YAML documents that are read: nodes, keys and names.
+/* Reader of YAML documents: nodes, keys and names.
  *
  * Contents: tree · key · names */
 #ifndef IDM_IO_YAML_TREE_H
@@ -13,29 +13,29 @@
 
 /* === tree =================================================================================== */
 
-/* A YAML document as a tree of nodes that know their place: a thin reader over libyaml. */
+/* YAML document as a tree of nodes with positions, over libyaml. */
 
 typedef yaml_node_t idm_yaml_node;
 
-/* One document. `file` and `opt_error` are borrowed for the life of the tree: every failure below
- * is reported there. Aliases make the nodes a graph that may hold cycles: readers bound their own
- * depth. */
+/* A document. `file` and `opt_error` are borrowed for the life of the tree; all failures below are
+ * reported there. Aliases make the nodes a graph that may contain cycles: readers must bound their
+ * own depth. */
 typedef struct idm_yaml_tree {
   yaml_document_t document;
   const char *file;
   idm_error *opt_error;
 } idm_yaml_tree;
 
-/* What a text says as a number. */
+/* Result of parsing a text as a number. */
 typedef enum idm_yaml_numeral {
-  IDM_YAML_TEXT,    /* no number at all */
-  IDM_YAML_NUMBER,  /* decimal, or inf, .inf with a sign or without */
+  IDM_YAML_TEXT,    /* not a number */
+  IDM_YAML_NUMBER,  /* decimal, or inf or .inf, with or without a sign */
   IDM_YAML_ILLEGAL, /* nan, hexadecimal, or beyond the range of a double */
 } idm_yaml_numeral;
 
-/* Parse one document, at most 32 levels deep and with at most 1000 anchors. Afterwards every scalar
- * is free of NUL characters, every key is a scalar, keys of a mapping differ, and tags are those of
- * plain YAML. */
+/* Parse one document, at most 32 levels deep and with at most 1000 anchors. On success, no scalar
+ * contains NUL characters, every key is a scalar, the keys of a mapping differ, and tags are those
+ * of plain YAML. */
 idm_status idm_yaml_load(const char *text, size_t length, const char *file,
                          idm_yaml_tree **ret_tree, idm_error *opt_error);
 void idm_yaml_destroy(idm_yaml_tree *tree);
@@ -61,54 +61,56 @@ const idm_yaml_node *idm_yaml_find(const idm_yaml_tree *tree, const idm_yaml_nod
 
 /* --- failures, and values with their checks ------------------------------------------------- */
 
-/* A failure at a node's place. */
+/* Fail with IDM_INPUT at a node's position. */
 idm_status idm_yaml_fail(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *format,
                          ...) IDM_PRINTF(3, 4);
-/* "WHAT is FOUND; expected EXPECTED". */
+/* Fail with IDM_INPUT: "WHAT is FOUND; expected EXPECTED". */
 idm_status idm_yaml_unexpected(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                const char *what, const char *expected);
-/* A word that is none of the known ones: names the nearest, or else lists them. */
+/* Fail with IDM_INPUT at an unknown word; the message suggests the nearest allowed word, or lists
+ * all of them. */
 idm_status idm_yaml_unknown(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                             const char *const *allowed, size_t count);
-/* The same of a word that is not the text of the node. */
+/* The same for a word that is not the text of the node. */
 idm_status idm_yaml_unknown_word(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                  const char *what, const char *word, const char *const *allowed,
                                  size_t count);
-/* The node is a mapping with none but the known keys (NULL ends the list). */
+/* IDM_INPUT unless the node is a mapping whose keys are all allowed (NULL ends the list). */
 idm_status idm_yaml_check_keys(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                const char *what, const char *const *allowed);
-/* The node is a list of `count` items (0: of at least one). */
+/* IDM_INPUT unless the node is a list of `count` items (0: of at least one). */
 idm_status idm_yaml_check_list(const idm_yaml_tree *tree, const idm_yaml_node *node,
                                const char *what, const char *expected, size_t count);
 idm_yaml_numeral idm_yaml_parse_number(const char *text, double *ret_value);
-/* A number; infinite ones only where `infinite`. */
+/* A number; infinite values are accepted only if `infinite`. */
 idm_status idm_yaml_number(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                            bool infinite, double *ret_value);
-/* An integer from `least` to a billion. */
+/* An integer from `least` to 1000000000. */
 idm_status idm_yaml_integer(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                             long least, long *ret_value);
 /* `true` or `false`. */
 idm_status idm_yaml_boolean(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                             bool *ret_value);
-/* One of `count` words; its index. */
+/* One of `count` words; *ret_index is its index. */
 idm_status idm_yaml_choice(const idm_yaml_tree *tree, const idm_yaml_node *node, const char *what,
                            const char *const *words, size_t count, size_t *ret_index);
 
 /* === key ==================================================================================== */
 
-/* A field of a settings struct from a node of YAML, as its key describes it. */
+/* Field of a settings struct, read from a YAML node as its key specifies. */
 
-/* `what` names the field in messages. */
+/* `what` is the name of the field in messages. */
 idm_status idm_yaml_read_key(const idm_yaml_tree *tree, const idm_yaml_node *node,
                              const idm_key *key, const char *what, void *fields);
 
 /* === names ================================================================================== */
 
-/* Sorted names: lookup and duplicates in n log n, because a file may hold a million labels. */
+/* Sorted names: lookup and detection of duplicates in O(n log n), since a file may contain a
+ * million labels. */
 
 typedef struct idm_name {
   const char *text; /* borrowed */
-  size_t index;     /* place in the list the names came from */
+  size_t index;     /* index in the original list */
 } idm_name;
 
 /* Sorted by text, equal texts by index. Zero-initialise. */
@@ -117,13 +119,14 @@ typedef struct idm_names {
   idm_name *entry;
 } idm_names;
 
-/* Sort the entries of a list that the caller has filled (count, entry owned from now on). */
+/* Sort the entries that the caller has filled in; the names own `entry` from then on. */
 void idm_names_sort(idm_names *names);
 idm_status idm_names_create(const idm_labels *labels, idm_names *ret_names, idm_error *opt_error);
 void idm_names_destroy(idm_names *names);
-/* The first index that repeats an earlier text, or -1 where all differ. */
+/* The first index that repeats an earlier text; -1 if all texts differ. */
 long idm_names_repeated(const idm_names *names);
-/* As idm_labels_find: a label, else a 0-based number in range, else -1. */
+/* As idm_labels_find: index of a label; otherwise the value of a 0-based number in range; otherwise
+ * -1. */
 long idm_names_find(const idm_names *names, const char *text);
 
 #endif

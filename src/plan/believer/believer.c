@@ -1,5 +1,5 @@
-/* Behaviours of agents that hold beliefs: decide by the planner's policy, recognise by its models.
- */
+/* Behaviour of agents that hold beliefs: choices by the planner's policy, recognition by its
+ * models. */
 #include "plan/believer/believer.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 typedef struct memory {
   hypotheses current;
-  hypotheses updated; /* those under construction */
+  hypotheses updated; /* under construction */
   bool all_open;      /* every action is available */
   bool *open;         /* [action] */
   step_scratch scratch;
@@ -57,7 +57,7 @@ static idm_status begin_agent(const void *content, void *content_memory, idm_err
 static idm_status begin_trajectory(const void *content, void *before, void *after, size_t variant,
                                    const double *opt_start, idm_error *opt_error)
 {
-  (void)before; /* a belief is of one trajectory */
+  (void)before; /* a belief lasts for one trajectory */
   const belief_agent *b = content;
   memory *m = after;
   if (variant >= idm_theta_variants(b->theta))
@@ -69,7 +69,7 @@ static idm_status begin_trajectory(const void *content, void *before, void *afte
                               opt_start ? opt_start : b->setting->start, opt_error);
 }
 
-/* --- deciding ------------------------------------------------------------------------------- */
+/* --- choice ---------------------------------------------------------------------------------- */
 
 static void open_actions(const belief_agent *b, memory *m, const bool *opt_available)
 {
@@ -85,7 +85,7 @@ static const bool *open_of(const memory *m)
   return m->all_open ? NULL : m->open;
 }
 
-/* After something that it never does anything goes. */
+/* After an event of probability 0 under the agent, choices are uniform. */
 static void act_uniformly(const memory *m, double *probability)
 {
   const size_t actions = m->current.set.actions;
@@ -137,7 +137,7 @@ static idm_status log_act(const void *content, void *content_memory, const bool 
   return IDM_OK;
 }
 
-/* --- recognising ---------------------------------------------------------------------------- */
+/* --- recognition ----------------------------------------------------------------------------- */
 
 static idm_status observe(const void *content, void *content_before, void *content_after,
                           const idm_event *event, double *opt_log_evidence, idm_random *opt_random,
@@ -148,7 +148,7 @@ static idm_status observe(const void *content, void *content_before, void *conte
   memory *after = content_after;
   if (event->missed && event->action == IDM_MISSING)
     return idm_fail(opt_error, IDM_INPUT,
-                    "a missed response without an action; beliefs move by an action");
+                    "a missed response without an action; the update of a belief requires one");
   idm_status status = idm_hypotheses_decide(b, &before->scratch, &before->current, opt_error);
   if (status != IDM_OK) return status;
   if (idm_hypotheses_is_single(b, &before->current, event))
@@ -199,7 +199,7 @@ static bool hypothesis(const void *content, const void *content_memory, size_t i
   return true;
 }
 
-/* --- the table of operations ---------------------------------------------------------------- */
+/* --- table of operations --------------------------------------------------------------------- */
 
 const idm_behavior_ops idm_belief_agent_ops = {
     .scope = IDM_SCOPE_TRAJECTORY,

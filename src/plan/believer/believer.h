@@ -1,6 +1,6 @@
-/* Behaviour whose internal state is a belief: recognition, hypotheses and derivatives.
+/* Behaviour whose internal state is a belief: recognition, weighted hypotheses, and derivatives.
  *
- * Contents: believer · belief set · recognise · hypotheses · slope · slope set */
+ * Contents: belief agent · belief set · recognition · hypotheses · gradient · gradient set */
 #ifndef IDM_PLAN_BELIEVER_BELIEVER_H
 #define IDM_PLAN_BELIEVER_BELIEVER_H
 
@@ -16,60 +16,60 @@
 #include "plan/believer/environment.h"
 #include "plan/choice.h"
 
-/* === believer =============================================================================== */
+/* === belief agent =========================================================================== */
 
-/* A behaviour whose internal state is a belief, or a weighted set of beliefs where we cannot tell
- * which: how every planner over beliefs acts. */
+/* A behaviour whose internal state is a belief, or a weighted set of beliefs if the log does not
+ * determine it. All planners over beliefs share it. */
 
-/* All but the environment is borrowed: the planner's content gives the policies, theta the
- * candidate models. */
+/* All but the environment is borrowed: `content` gives the policies, `theta` the candidate models.
+ */
 typedef struct belief_agent {
   const idm_planner *planner;
   void *content;
   const idm_setting *setting;
   const idm_theta *theta;
   idm_recognition recognition;
-  bool differentiable; /* its policies have the derivative of the planner's adjoint */
+  bool differentiable; /* the planner's adjoint gives the derivative of the policies */
   environment environment;
 } belief_agent;
 
-/* Their content is a believer. */
+/* The content is a belief_agent. */
 extern const idm_behavior_ops idm_belief_agent_ops;
 
 /* === belief set ============================================================================= */
 
-/* A weighted set of hypotheses: what an agent may believe, and beside it what the environment's
- * belief would be; with the policies at each. */
+/* A weighted set of hypotheses: possible beliefs of the agent, each with the belief of the
+ * environment and the policies at it. */
 
-/* More than this many hypotheses at once is an error. */
+/* Maximum number of hypotheses in a set; more are an error. */
 enum { BELIEF_SET_MAX = 100000 };
 
-/* Where a weight in a set came from. */
+/* Origin of a weight in a set. */
 typedef struct belief_origin {
-  uint32_t parent; /* hypothesis of the set before */
+  uint32_t parent; /* hypothesis of the previous set */
   uint32_t target; /* hypothesis of this set */
   uint32_t action;
   uint32_t observation;
-  uint32_t model; /* whose successor it is, where recognition is sampled */
-  double weight;  /* before weights were scaled to sum to 1 */
+  uint32_t model; /* model of this successor, if recognition is sampled */
+  double weight;  /* before normalisation */
 } belief_origin;
 
 typedef struct belief_set {
   size_t states;
   size_t actions;
-  size_t pairs;            /* numbers of sigma a belief: actions * models */
-  bool tracks_environment; /* the environment's beliefs tell hypotheses apart too; else they are
+  size_t pairs;            /* entries of sigma per belief: actions * models */
+  bool tracks_environment; /* hypotheses also differ by the environment's beliefs; else those are
                               unset */
-  bool keeps_origins;      /* origins are kept */
-  bool tracks_last;        /* last actions tell hypotheses apart too */
+  bool keeps_origins;      /* origins are recorded */
+  bool tracks_last;        /* hypotheses also differ by their previous actions */
   size_t count;
   size_t capacity;
-  double *weight;        /* [count], summing to 1 once tidied */
+  double *weight;        /* [count], summing to 1 after normalisation */
   double *belief;        /* [count][states]: the agent's */
   double *env_belief;    /* [count][states]: the environment's */
-  int32_t *last;         /* [count]: the action before; IDM_MISSING at a start */
-  size_t decided;        /* room for policies */
-  double *decision;      /* [count][actions]: pi at each belief, once asked for */
+  int32_t *last;         /* [count]: previous action; IDM_MISSING at a start */
+  size_t decided;        /* hypotheses allocated in the policies */
+  double *decision;      /* [count][actions]: pi at each belief, once computed */
   double *specification; /* [count][pairs] */
   size_t origins;
   size_t origin_capacity;
@@ -81,33 +81,37 @@ typedef struct belief_set {
 idm_status idm_belief_set_init(belief_set *set, size_t states, size_t actions, size_t pairs,
                                idm_error *opt_error);
 void idm_belief_set_free(belief_set *set);
-/* Forget all hypotheses and origins. */
+/* Removes all hypotheses and origins. */
 void idm_belief_set_clear(belief_set *set);
-/* Append a hypothesis (copied; opt_env_belief is required where the set is `apart`). Equal ones are
- * merged on the way where they become very many. */
+/* Appends a hypothesis (copied; opt_env_belief is required if the set has `tracks_environment`).
+ * Equal hypotheses are merged if the set becomes very large. IDM_INPUT if more than BELIEF_SET_MAX
+ * remain. */
 idm_status idm_belief_set_add(belief_set *set, double weight, const double *belief,
                               const double *opt_env_belief, int last, idm_error *opt_error);
-/* Say where the hypothesis added last came from; its `into` and `weight` are filled in. */
+/* Records the origin of the last hypothesis; its `target` and `weight` are filled in. */
 idm_status idm_belief_set_trace(belief_set *set, belief_origin origin, idm_error *opt_error);
-/* Make room for policies at every hypothesis. */
+/* Allocates policies for every hypothesis. */
 idm_status idm_belief_set_decide(belief_set *set, idm_error *opt_error);
-/* Merge equal hypotheses (every coordinate to a relative 1e-12), into the first of each, and scale
- * the weights to sum to 1. Returns what they summed to; where that is 0 they stay. */
+/* Merges equal hypotheses (every coordinate to a relative 1e-12) into the first of each, and
+ * normalises the weights. Returns their sum before normalisation; if it is 0 the weights do not
+ * change. */
 double idm_belief_set_normalise(belief_set *set);
 
-/* === recognise ============================================================================== */
+/* === recognition ============================================================================ */
 
-/* Recognition: what an action and an observation make of a belief. Inline, because simulation,
- * likelihood and derivative all spend their time here. */
+/* Recognition: the next belief given a belief, an action and an observation
+ * (docs/method/control.md, 4). Inline, because it is the inner loop of simulation, likelihood and
+ * derivative. */
 
-/* Below this an observation cannot be seen, to all purposes: the quotient may overflow. */
+/* An observation with a smaller probability counts as impossible: the quotient may overflow. */
 static const double idm_zero_probability = 1e-300;
 
-/* In place of an observation: nothing was perceived, and the belief is predicted by the transition
- * alone. */
+/* Value of `observation` if nothing was perceived: the belief is predicted by the transition alone.
+ */
 #define IDM_UNPERCEIVED SIZE_MAX
 
-/* The models of an action, and what was seen after it. */
+/* Arguments of a recognition: the belief, the candidate models of an action, and the observation
+ * after it. */
 typedef struct recognition {
   const idm_setting *setting;
   const idm_theta *theta;
@@ -117,7 +121,8 @@ typedef struct recognition {
   size_t observation; /* or IDM_UNPERCEIVED */
 } recognition;
 
-/* Two states go by a way of their own, with everything in registers. */
+/* Whether the specialised code for two hidden states applies, which keeps all values in registers.
+ */
 static inline bool idm_recognition_is_pair(const recognition *r)
 {
   return r->theta->sizes.states == 2 && !r->setting->fully_observed &&
@@ -131,7 +136,7 @@ static inline const double *idm_recognition_transition(const recognition *r, siz
          (model * r->theta->sizes.actions + r->action) * k * k;
 }
 
-/* [emitter], a stride of `observations` apart: the column of what was seen. */
+/* [emitter], with stride `observations`: probabilities of the observation. */
 static inline const double *idm_recognition_emission(const recognition *r, size_t model)
 {
   const idm_sizes n = r->theta->sizes;
@@ -149,7 +154,8 @@ static inline idm_action_model idm_recognition_model(const recognition *r, size_
                             .update = idm_update_of(r->theta)};
 }
 
-/* Where slopes by the dynamics of one model, and by how they are taken up, are added in a theta. */
+/* Places in a theta to which derivatives with respect to one model's dynamics, prior_weight and
+ * evidence_weight are added. */
 static inline idm_filter_gradient idm_recognition_gradient(const recognition *r, size_t model,
                                                            idm_theta *derivative)
 {
@@ -162,8 +168,9 @@ static inline idm_filter_gradient idm_recognition_gradient(const recognition *r,
       .evidence = derivative->block[IDM_EVIDENCE_WEIGHT].value};
 }
 
-/* p(s', x | z, u) under one model into joint, or where the update is bent the belief after times
- * p(x|z,u), which is returned. */
+/* Computes p(s', x | z, u) under one model into joint[state] and returns p(x|z,u). If the update is
+ * distorted, joint is the updated belief times p(x|z,u). Without a perceived observation joint is
+ * the predicted belief, and 1 is returned. */
 static inline double idm_recognition_joint(const recognition *r, size_t model, double *joint)
 {
   const idm_sizes n = r->theta->sizes;
@@ -221,10 +228,11 @@ static inline double idm_recognise_pair(const recognition *r, double *opt_share,
   return total > 0 ? predictive : 0;
 }
 
-/* The mean over sigma of the models' successors, those left out under which x cannot be seen. What
- * sigma leaves to the others goes into `allowed` and, model by model, opt_share. `joint` is
- * scratch, [state]. Returns the predictive probability sum_m sigma_m p_m(x|z,u); 0 where no model
- * allows x. */
+/* Computes mean[state], the mean over sigma of the models' posteriors, without the models under
+ * which x is impossible. *sigma_sum receives the sum of sigma over the other models;
+ * opt_share[model] receives sigma of each, 0 for the omitted ones. `joint` is scratch, [state].
+ * Returns the predictive probability sum_m sigma_m p_m(x|z,u); 0 if x is impossible under all
+ * models. */
 static inline double idm_recognise(const recognition *r, double *opt_share, double *mean,
                                    double *sigma_sum, double *joint)
 {
@@ -250,39 +258,40 @@ static inline double idm_recognise(const recognition *r, double *opt_share, doub
 
 /* === hypotheses ============================================================================= */
 
-/* What an agent may have in mind at a step of a trajectory, given what was recorded: hypotheses
- * (w_i, z_i, e_i), how they decide and what an event makes of them. */
+/* Hypotheses (w_i, z_i, e_i) about the agent's belief at a step of a trajectory, given the record:
+ * a weight, the agent's belief and the environment's belief. Their choices, and their update by an
+ * event (docs/method/likelihood.md, 4). */
 
 typedef struct hypotheses {
-  /* Nothing but one belief where everything was recorded; nothing at all after something that the
-   * agent never does. */
+  /* One belief if everything was recorded; empty after an event of probability 0 under the agent.
+   */
   belief_set set;
-  double *known; /* [state]: e°, the environment's belief by what was recorded; where the set is not
-                    `apart`, every hypothesis's. Zeros where that is impossible */
-  bool decided;  /* policies are there */
+  double *known; /* [state]: e°, the environment's belief given the record; that of every hypothesis
+                    unless the set has `tracks_environment`. Zeros if the record is impossible */
+  bool decided;  /* the policies are computed */
   size_t variant;
   int steps;
 } hypotheses;
 
 /* Scratch. */
 typedef struct step_scratch {
-  double *planner;      /* the planner's */
+  double *planner;      /* of the planner */
   double *posterior;    /* [state] */
   double *mean;         /* [state] */
   double *env_belief;   /* [state] */
-  double *share;        /* [model]: sigma over the models that allow what was seen */
+  double *share;        /* [model]: sigma over the models under which the observation is possible */
   double *log_decision; /* [action] */
   double *choice;       /* [action] */
-  double *sensor;       /* the sensor's */
+  double *sensor;       /* of the sensor */
 } step_scratch;
 
-/* What an event did to hypotheses, beside their successors. */
+/* Results of an update, apart from the successors. */
 typedef struct update_result {
   double log_evidence; /* see idm_behavior_ops.observe */
-  double shift;        /* logarithm of what probabilities of actions were divided by */
-  double decided;      /* sum of w_i p_i(u) e^-shift; of a recorded action */
-  double total;        /* what the successors' weights summed to */
-  bool env_weighted;   /* what was seen was weighed by the environment */
+  double shift;        /* logarithm of the divisor of the choice probabilities */
+  double decided;      /* sum of w_i p_i(u) e^-shift, for a recorded action */
+  double total;        /* sum of the successors' weights before normalisation */
+  bool env_weighted;   /* the observation was weighted by the environment */
 } update_result;
 
 idm_status idm_step_scratch_init(const belief_agent *b, step_scratch *m, idm_error *opt_error);
@@ -290,44 +299,47 @@ void idm_step_scratch_free(step_scratch *m);
 idm_status idm_hypotheses_init(const belief_agent *b, hypotheses *h, idm_error *opt_error);
 void idm_hypotheses_free(hypotheses *h);
 
-/* A trajectory begins. In an MDP a start that is no corner is a state that we do not know. */
+/* Begins a trajectory. In an MDP a start that is not certain gives one hypothesis per possible
+ * state. */
 idm_status idm_hypotheses_begin(const belief_agent *b, step_scratch *m, hypotheses *h,
                                 size_t variant, const double *start, idm_error *opt_error);
-/* Policies at every hypothesis. */
+/* Computes the policies at every hypothesis. */
 idm_status idm_hypotheses_set_policies(const belief_agent *b, step_scratch *m, hypotheses *h,
                                        idm_error *opt_error);
-/* The probability of u by hypothesis i over the open actions (NULL: all are), habit and slips
- * included. Where the policy forbids them all, they are shared equally. */
+/* Probability of action u under hypothesis i among the open actions (opt_open NULL: all), with
+ * perseverance and lapse. It is uniform if the policy is 0 for every open action. */
 double idm_hypotheses_choice(const belief_agent *b, step_scratch *m, const hypotheses *h,
                              const bool *opt_open, size_t i, size_t u);
-/* Take back a slope by log of that choice: see idm_choice_backward. */
+/* Backward pass of that choice, given the derivative with respect to its logarithm: see
+ * idm_choice_backward. */
 void idm_hypotheses_backward(const belief_agent *b, step_scratch *m, const hypotheses *h,
                              const bool *opt_open, size_t i, size_t u, double derivative,
                              double *to, choice_bias_gradient *both);
-/* log sum_i w_i pi(u|z_i). */
+/* log sum_i w_i p_i(u), with the choice probabilities p_i of idm_hypotheses_choice; exact under
+ * underflow. */
 double idm_hypotheses_log_act(const belief_agent *b, step_scratch *m, const hypotheses *h,
                               const bool *opt_open, size_t u);
-/* The shift of an event: 0 where the likeliest action has a probability beside which all that is
- * lost to underflow is nothing; else its logarithm, -inf where it is 0. */
+/* Shift of an event: 0 if the largest choice probability is so large that underflow of the others
+ * is negligible; else its logarithm, -inf if it is 0. */
 double idm_hypotheses_shift(const belief_agent *b, step_scratch *m, const hypotheses *h,
                             const idm_event *event, const bool *opt_open);
-/* The factor by which an action weighs hypothesis i: pi(u|z_i) e^-shift. */
+/* Factor of the weight of hypothesis i after action u: p_i(u) e^-shift; 1 if the shift is -inf. */
 double idm_hypotheses_factor(const belief_agent *b, step_scratch *m, const hypotheses *h,
                              const bool *opt_open, size_t i, size_t u, double shift);
 
-/* What an event makes of them. `from` must have decided; `into` is another. What the agent's models
- * or the environment hold impossible is IDM_INPUT. */
+/* Updates hypotheses by an event. `from` must have its policies; `target` must be a different
+ * object. IDM_INPUT if the event is impossible under the agent's models or in the environment. */
 idm_status idm_hypotheses_update(const belief_agent *b, step_scratch *m, const hypotheses *from,
                                  const idm_event *event, const bool *opt_open, hypotheses *target,
                                  update_result *result, idm_random *opt_random,
                                  idm_error *opt_error);
-/* No model of the agent allows what was seen: the error. */
+/* Sets and returns the error that no model of the agent allows the observation. */
 idm_status idm_hypotheses_unrecognised(const belief_agent *b, const idm_event *event,
                                        idm_error *opt_error);
 
-/* --- the common case, inline: likelihoods spend their time here ------------------------------ */
+/* --- inline fast path: one belief, everything recorded --------------------------------------- */
 
-/* Policies at every hypothesis, unless they are there. */
+/* Computes the policies at every hypothesis unless they are present. */
 static inline idm_status idm_hypotheses_decide(const belief_agent *b, step_scratch *m,
                                                hypotheses *h, idm_error *opt_error)
 {
@@ -352,8 +364,8 @@ static inline void idm_hypotheses_step(const hypotheses *from, hypotheses *targe
   target->decided = false;
 }
 
-/* Whether everything was recorded and one belief is possible: what a limited sensor passes is not.
- */
+/* Whether everything was recorded and one belief is possible. What a limited sensor passes is not
+ * recorded. */
 static inline bool idm_hypotheses_is_single(const belief_agent *b, const hypotheses *h,
                                             const idm_event *event)
 {
@@ -363,7 +375,7 @@ static inline bool idm_hypotheses_is_single(const belief_agent *b, const hypothe
          !h->set.tracks_environment && b->recognition == IDM_RECOGNITION_MEAN;
 }
 
-/* What an event makes of that belief; `into` may be `from`. */
+/* Updates that belief by an event; `target` may be `from`. */
 static inline idm_status idm_hypotheses_update_single(const belief_agent *b, step_scratch *m,
                                                       const hypotheses *from,
                                                       const idm_event *event, hypotheses *target,
@@ -388,34 +400,36 @@ static inline idm_status idm_hypotheses_update_single(const belief_agent *b, ste
   return IDM_OK;
 }
 
-/* === slope ================================================================================== */
+/* === gradient =============================================================================== */
 
-/* The derivative of a believer's log-likelihood, in reverse over the prefix tree and through its
- * planner's fixed point. */
+/* Reverse-mode derivative of the log-likelihood of a belief agent, over the tree of histories and
+ * through the planner's fixed point (docs/method/likelihood.md, 7). */
 
-/* Their content is a believer. It can be had where the planner's policies have an adjoint. */
+/* The content is a belief_agent. Available if the planner's policies have an adjoint. */
 extern const idm_gradient_ops idm_belief_agent_gradient;
-/* After a run of such a slope: the derivative by the start of the setting, [state], up to a number
- * common to all states. False where rows that were not recorded leave it open. */
+/* After a run of such a gradient: derivative with respect to the start belief of the setting,
+ * [state], up to a constant common to all states. Returns false if states are observed, or if
+ * missing cells leave several hypotheses possible. */
 bool idm_belief_agent_by_start(const void *derivative, double *by_start);
 
-/* What the points that an adjoint received are by theta, and what was asked of habits (of
- * perseverance where choices remember the action before). IDM_NUMERICAL where it is not finite. */
+/* Computes the derivatives with respect to theta from the points that the adjoint received and from
+ * *sigma_gradient, the derivatives with respect to perseverance (used if tracks_last) and lapse.
+ * IDM_NUMERICAL if one is not finite. */
 idm_status idm_belief_agent_finish(const belief_agent *b, void *adjoint,
                                    const choice_bias_gradient *sigma_gradient, bool tracks_last,
                                    idm_theta *theta_gradient, idm_error *opt_error);
 
-/* === slope set ============================================================================== */
+/* === gradient set =========================================================================== */
 
-/* The derivative of the log-likelihood where several hypotheses are possible: subtrees of the
- * prefix tree, gone through depth first, with the hypotheses of one branch in memory at a time. */
+/* Derivative of the log-likelihood where several hypotheses are possible: subtrees of the tree of
+ * histories, traversed depth first, with the hypotheses of one branch in memory at a time. */
 
 /* A row of the tree. */
 typedef struct gradient_row {
-  uint32_t before; /* slot of the belief decided at, see slope.c; none where there are several */
-  uint32_t after;  /* slot of the belief made; none for a leaf, and where there are several */
+  uint32_t before; /* slot of the belief at the decision, see slope.c; none if there are several */
+  uint32_t after;  /* slot of the updated belief; none for a leaf, and if there are several */
   uint32_t depth;
-  uint32_t first_row; /* for messages */
+  uint32_t first_row; /* for error messages */
   int32_t action;
   int32_t observation;
   bool missed; /* see idm_event */
@@ -423,36 +437,39 @@ typedef struct gradient_row {
   bool last;        /* see idm_event */
   const bool *open; /* [action]; NULL: all */
   double count;     /* trajectories through this row */
-  double decided;   /* the same; 0 where nothing was decided: forced, or not recorded */
+  double decided;   /* the same; 0 without a decision: forced, or not recorded */
 } gradient_row;
 
-/* Where a subtree hangs: at one known belief, whose slopes are added to, or at a start that is one
- * of several. */
+/* Root of a subtree: one known belief, to whose derivatives those of the subtree are added, or an
+ * uncertain start. */
 typedef struct gradient_base {
   size_t variant;
   int steps;
   uint32_t depth;
-  choice_bias_gradient *choice_bias; /* what is asked of habits is added here */
-  idm_theta *opt_dynamics;           /* and of what makes beliefs here; NULL: not wanted */
-  const double *opt_start;           /* [state]: several; then nothing below is given */
-  int last;                          /* the action before; IDM_MISSING at a start */
-  const double *belief;              /* [state] */
-  const double *known;               /* [state]: the environment's */
-  const double *decision;            /* [action] */
-  const double *specification;       /* [action][model] */
+  choice_bias_gradient
+      *choice_bias;        /* derivatives with respect to perseverance and lapse are added here */
+  idm_theta *opt_dynamics; /* those with respect to the parameters of the belief update are added
+                              here; NULL: not required */
+  const double *opt_start; /* [state]: an uncertain start; then the fields below are unset */
+  int last;                /* previous action; IDM_MISSING at a start */
+  const double *belief;    /* [state] */
+  const double *known;     /* [state]: the environment's */
+  const double *decision;  /* [action] */
+  const double *specification; /* [action][model] */
   double *belief_gradient;
   double *log_decision_gradient;
   double *specification_gradient;
 } gradient_base;
 
 typedef struct gradient_set gradient_set;
-/* The believer and the adjoint of its planner are borrowed. */
+/* Borrows the belief agent and the adjoint of its planner. */
 idm_status idm_gradient_set_create(const belief_agent *b, void *adjoint,
                                    gradient_set **ret_gradient, idm_error *opt_error);
 void idm_gradient_set_destroy(gradient_set *derivative);
-/* Adds the log-likelihood of rows that follow each other in the tree, below a base. After adjoint
- * `begin`: points are asked for on the way. Where it comes to -inf slopes are of no use. `checked`:
- * last observations were found possible before. An error names its row by *at. */
+/* Adds the log-likelihood of consecutive rows of the tree, below a base, to *log_likelihood. Call
+ * it after the adjoint's `begin`; adjoint points are added during the run. If the result is -inf
+ * the derivatives are invalid. `checked`: final observations were checked to be possible before.
+ * After an error *at is the index of its row. */
 idm_status idm_gradient_set_run(gradient_set *derivative, const gradient_base *base,
                                 const gradient_row *row, size_t rows, bool checked,
                                 double *log_likelihood, size_t *at, idm_error *opt_error);

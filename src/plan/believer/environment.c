@@ -1,4 +1,4 @@
-/* The environment as whoever reads a log knows it. */
+/* Belief of the environment given a log, which weights events that were not recorded. */
 #include "plan/believer/environment.h"
 
 #include "base/memory.h"
@@ -11,7 +11,8 @@ void idm_environment_destroy(environment *env)
   free(env->own_emission);
 }
 
-/* The mean of the models' tables of `count` numbers each, by their prior weights. */
+/* Mean of the models' tables of `count` numbers each, weighted by the model prior. Owned by the
+ * caller; NULL if memory runs out. */
 static double *mean_table(const idm_theta *theta, idm_block_id id, size_t count)
 {
   const double *weight = theta->block[IDM_MODEL_PRIOR].value;
@@ -43,7 +44,7 @@ idm_status idm_environment_create(const idm_setting *setting, const idm_theta *t
                                                                : idm_fail_memory(opt_error);
 }
 
-/* Add share * p(s', x | e, u) to next, over every x where it was not recorded. */
+/* Adds share * p(s', x | e, u) to `next`, summed over x if the observation was not recorded. */
 static void add_successor(const environment *env, const idm_event *event, size_t u, double share,
                           const double *e, double *next, double *joint)
 {
@@ -60,7 +61,8 @@ static void add_successor(const environment *env, const idm_event *event, size_t
   for (size_t s = 0; s < k; s++) next[s] += share * joint[s];
 }
 
-/* Scale a belief to sum to 1, or to 0 where that is impossible. */
+/* Normalises a belief with sum `total`, and returns `total`; zeros and 0 if the event is
+ * impossible. */
 static double normalise(double *e, size_t states, double total)
 {
   const bool possible = total > idm_zero_probability;

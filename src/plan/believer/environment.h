@@ -1,32 +1,31 @@
-/* The environment as whoever reads a log knows it: by what its beliefs weigh what was not recorded.
- */
+/* Belief of the environment given a log, which weights events that were not recorded. */
 #ifndef IDM_PLAN_BELIEVER_ENVIRONMENT_H
 #define IDM_PLAN_BELIEVER_ENVIRONMENT_H
 
 #include "belief/filter.h"
 #include "idm/behavior.h"
 
-/* tau_env and omega_env, or where the setting does not know them the agent's mean model, and the
- * action prior, all as they stood when it was made: what is computed of them is constant in theta.
- */
+/* tau_env and omega_env, or the agent's mean models if the setting does not give them, and the
+ * action prior, all as of creation: results are constant in theta. */
 typedef struct environment {
   const idm_setting *setting; /* borrowed */
   idm_sizes sizes;
-  const double *transition; /* [action][state][next state]; with the setting's moves neither */
+  const double *transition; /* [action][state][next state]; unused, like emission, if the setting
+                               has sparse transitions */
   const double *emission;   /* [action][emitter][observation] */
   double *action_prior;     /* [action], owned */
-  double *own_transition;   /* NULL where they are the setting's */
+  double *own_transition;   /* NULL if transition is the setting's */
   double *own_emission;
 } environment;
 
 idm_status idm_environment_create(const idm_setting *setting, const idm_theta *theta,
                                   environment *env, idm_error *opt_error);
-/* Takes one that is zeroed. */
+/* Accepts a zeroed structure. */
 void idm_environment_destroy(environment *env);
 
-/* Whether action u may have been that of the event: what was recorded; else one that was open
- * (NULL: all) and did not end a trajectory that went on. Nothing is seen after a terminal action.
- */
+/* Whether action u is compatible with the event: the recorded action; or, if none was recorded, an
+ * open action (opt_open NULL: all) that does not end a trajectory that continued. There is no
+ * observation after a terminal action. */
 static inline bool idm_environment_allows(const environment *env, const idm_event *event,
                                           const bool *opt_open, size_t u)
 {
@@ -36,8 +35,8 @@ static inline bool idm_environment_allows(const environment *env, const idm_even
   return !env->setting->terminal[u] || event->observation == IDM_MISSING;
 }
 
-/* p(s', x | e, u) into joint; returns p(x|e,u). After a terminal action nothing is seen: what the
- * log says there says nothing. */
+/* Computes p(s', x | e, u) into joint[state] and returns p(x|e,u). After a terminal action there is
+ * no observation: joint is e, whatever the log contains. */
 static inline double idm_environment_joint(const environment *env, const double *e, size_t u,
                                            size_t x, double *joint)
 {
@@ -66,9 +65,10 @@ static inline double idm_environment_joint(const environment *env, const double 
   return p;
 }
 
-/* e°, the belief given nothing but what was recorded, after an event: actions that were not are
- * averaged over by the action prior. Returns the probability of what was seen (1 where it was not
- * recorded); 0, and a belief of zeros, where that is impossible. `joint` is scratch, [state]. */
+/* Updates e°, the environment's belief given the record, by an event. Actions that were not
+ * recorded are averaged over by the action prior. Returns the probability of the observation (1 if
+ * it was not recorded); 0, with a belief of zeros, if the event is impossible. `joint` is scratch,
+ * [state]. */
 double idm_environment_update(const environment *env, const idm_event *event, const bool *opt_open,
                               const double *e, double *next, double *joint);
 

@@ -12,20 +12,21 @@
 
 /* Weighted sets of hypotheses. */
 
-/* Rounding leaves beliefs that are equal this close, coordinate by coordinate: a filter adds and
- * multiplies and never subtracts, so that small coordinates keep their digits too. */
+/* Relative tolerance, per coordinate, at which beliefs count as equal. A filter adds and multiplies
+ * and never subtracts, so that small coordinates keep their relative precision. */
 static const double belief_tolerance = 1e-12;
 
-/* Hypotheses are merged on the way beyond this many. */
+/* Number of hypotheses beyond which equal ones are merged during insertion. */
 enum { MERGE_THRESHOLD = 4 * BELIEF_SET_MAX };
 
-/* A key by which equal hypotheses stand close together. */
+/* Sort key, which is nearly the same for equal hypotheses. */
 typedef struct belief_rank {
   double key;
   uint32_t index;
 } belief_rank;
 
-/* Make room in the array that a pointer points to, whatever it holds. */
+/* Reallocates the array that *array points to. Returns false, with the old array valid, if memory
+ * runs out. */
 static bool grow(void *array, size_t capacity, size_t width)
 {
   void *held;
@@ -93,9 +94,9 @@ idm_status idm_belief_set_decide(belief_set *set, idm_error *opt_error)
 
 /* --- merging -------------------------------------------------------------------------------- */
 
-/* A combination of the coordinates with coefficients below 1 that have nothing to do with each
- * other, by which others, as good as always, stand apart. Sorting by the coordinates themselves, up
- * to a tolerance, would not be an order. */
+/* Linear combination of the coordinates with unrelated coefficients below 1, so that different
+ * hypotheses almost always have different keys. Comparison of the coordinates themselves, up to a
+ * tolerance, would not be an order. */
 static double key(const belief_set *set, size_t index)
 {
   const double *z = set->belief + index * set->states;
@@ -103,7 +104,7 @@ static double key(const belief_set *set, size_t index)
   double sum = set->tracks_last ? 0.5 * set->last[index] : 0;
   double coefficient = 0;
   for (size_t s = 0; s < set->states; s++) {
-    coefficient += 0.6180339887498949; /* multiples of the golden section, less their whole parts */
+    coefficient += 0.6180339887498949; /* fractional parts of multiples of the golden ratio */
     coefficient -= coefficient >= 1;
     sum += coefficient * (set->tracks_environment ? z[s] + 0.7548776662466927 * e[s] : z[s]);
   }
@@ -131,7 +132,7 @@ static bool rank_less(belief_rank a, belief_rank b)
   return a.key < b.key || (a.key == b.key && a.index < b.index);
 }
 
-/* Heap sort in place: sets are sorted where nothing may be allocated. */
+/* Heap sort in place, because sorting must not allocate memory. */
 static void sift(belief_rank *rank, size_t root, size_t count)
 {
   const belief_rank moved = rank[root];
@@ -158,7 +159,7 @@ static void sort(belief_set *set)
   }
 }
 
-/* set->into: of each hypothesis the one equal to it that gets its weight, mostly itself. */
+/* Sets target[i], the hypothesis equal to i that receives its weight; mostly i itself. */
 static void find_duplicates(belief_set *set)
 {
   const double window = 2 * belief_tolerance;
@@ -176,7 +177,8 @@ static void find_duplicates(belief_set *set)
   }
 }
 
-/* Those that are left close ranks, in their order; set->into says where each went. */
+/* Merges equal hypotheses and keeps the order of the others; `target` maps old indices to new ones.
+ */
 static void merge(belief_set *set)
 {
   const size_t k = set->states;
@@ -185,7 +187,8 @@ static void merge(belief_set *set)
   find_duplicates(set);
   for (size_t i = 0; i < set->count; i++)
     if (set->target[i] != i) set->weight[set->target[i]] += set->weight[i];
-  /* A representative may stand behind those that merge into it: places first, then the others. */
+  /* A representative may come after hypotheses that merge into it: assign new indices first, then
+   * map the others. */
   for (size_t i = 0; i < set->count; i++) {
     if (set->target[i] != i) continue;
     set->weight[merged_count] = set->weight[i];
@@ -220,8 +223,8 @@ idm_status idm_belief_set_add(belief_set *set, double weight, const double *beli
   if (set->count >= MERGE_THRESHOLD) {
     merge(set);
     if (set->count > BELIEF_SET_MAX)
-      return idm_fail(opt_error, IDM_INPUT, "what was not recorded leaves more than %d hypotheses",
-                      BELIEF_SET_MAX);
+      return idm_fail(opt_error, IDM_INPUT,
+                      "missing cells of the log leave more than %d hypotheses", BELIEF_SET_MAX);
   }
   if (set->count == set->capacity) {
     const idm_status status = reserve(set, 2 * set->capacity, opt_error);
@@ -251,14 +254,14 @@ idm_status idm_belief_set_trace(belief_set *set, belief_origin origin, idm_error
 
 /* === hypotheses ============================================================================= */
 
-/* What an agent may have in mind, given what was recorded.
+/* Hypotheses about the agent's belief, given the record (docs/method/likelihood.md, 4).
  *
- * A log with gaps is a marginal: one belief while everything is recorded, else a set, each with the
- * environment's belief beside the agent's.
+ * The likelihood of a log with missing cells is a marginal: one belief while everything is
+ * recorded, else a set of hypotheses, each with the environment's belief and the agent's.
  *
- * Contents: making them · deciding · recognising */
+ * Contents: initialisation · choice · recognition */
 
-/* --- making them ---------------------------------------------------------------------------- */
+/* --- initialisation -------------------------------------------------------------------------- */
 
 void idm_step_scratch_free(step_scratch *m)
 {
@@ -323,7 +326,7 @@ idm_status idm_hypotheses_begin(const belief_agent *b, step_scratch *m, hypothes
   return IDM_OK;
 }
 
-/* --- deciding ------------------------------------------------------------------------------- */
+/* --- choice ---------------------------------------------------------------------------------- */
 
 idm_status idm_hypotheses_set_policies(const belief_agent *b, step_scratch *m, hypotheses *h,
                                        idm_error *opt_error)
@@ -341,7 +344,8 @@ idm_status idm_hypotheses_set_policies(const belief_agent *b, step_scratch *m, h
   return IDM_OK;
 }
 
-/* q of idm_choice_tilt at hypothesis i, into m->choice: by logarithms where it is too small. */
+/* Computes q of idm_choice_tilt at hypothesis i into m->choice, by logarithms under underflow.
+ * Returns the number of open actions. */
 static double tilt_policy(const belief_agent *b, step_scratch *m, const hypotheses *h,
                           choice_bias own, const bool *opt_open, size_t i)
 {
@@ -368,7 +372,7 @@ double idm_hypotheses_choice(const belief_agent *b, step_scratch *m, const hypot
   return idm_choice_lapse(own, m->choice[u], open);
 }
 
-/* log of idm_hypotheses_choice, where that is too small. */
+/* log of idm_hypotheses_choice, for probabilities that underflow. */
 static double log_choice(const belief_agent *b, step_scratch *m, const hypotheses *h,
                          const bool *opt_open, size_t i, size_t u)
 {
@@ -382,7 +386,7 @@ static double log_choice(const belief_agent *b, step_scratch *m, const hypothese
   return idm_choice_log_lapse(own, m->log_decision[u], open);
 }
 
-/* Whether the policy forbids them all: then nothing of theta moves the choice. */
+/* Whether the policy is 0 for every open action: the choice then does not depend on theta. */
 static bool has_no_support(const belief_agent *b, step_scratch *m, const hypotheses *h,
                            const bool *opt_open, size_t i)
 {
@@ -448,7 +452,7 @@ double idm_hypotheses_shift(const belief_agent *b, step_scratch *m, const hypoth
   return best;
 }
 
-/* --- recognising ---------------------------------------------------------------------------- */
+/* --- recognition ----------------------------------------------------------------------------- */
 
 static idm_status impossible(const belief_agent *b, const idm_event *event, const char *by_whom,
                              idm_error *opt_error)
@@ -460,26 +464,27 @@ static idm_status impossible(const belief_agent *b, const idm_event *event, cons
       event->action == IDM_MISSING ? "any open action" : s->actions.name[event->action], by_whom);
 }
 
-/* The environment does not allow the event. */
+/* Sets and returns the error that the environment does not allow the event. */
 static idm_status fail_impossible(const belief_agent *b, const idm_event *event,
                                   const bool *opt_open, idm_error *opt_error)
 {
   for (size_t u = 0; u < b->theta->sizes.actions; u++)
     if (idm_environment_allows(&b->environment, event, opt_open, u))
-      return impossible(b, event, "in the environment, by which what was not recorded is weighed",
+      return impossible(b, event, "in the environment, whose dynamics weight missing cells",
                         opt_error);
-  return idm_fail(opt_error, IDM_INPUT,
-                  "the action was not recorded, and after every one that was open the trajectory "
-                  "would have ended");
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "the action was not recorded, but every open action would have ended the trajectory");
 }
 
 idm_status idm_hypotheses_unrecognised(const belief_agent *b, const idm_event *event,
                                        idm_error *opt_error)
 {
-  return impossible(b, event, "under every model of the agent that has weight there", opt_error);
+  return impossible(b, event, "under every model of the agent with positive weight there",
+                    opt_error);
 }
 
-/* A step under way. */
+/* An update in progress. */
 typedef struct expansion {
   const belief_agent *b;
   step_scratch *m;
@@ -487,7 +492,8 @@ typedef struct expansion {
   const idm_event *event;
   hypotheses *target;
   idm_random *opt_random;
-  bool unrecognised; /* something the environment allows and no model of the agent does */
+  bool unrecognised; /* an event that the environment allows is impossible under all models of the
+                        agent */
 } expansion;
 
 static idm_status add(expansion *g, const belief_origin *origin, double weight,
@@ -501,7 +507,7 @@ static idm_status add(expansion *g, const belief_origin *origin, double weight,
                                                 : status;
 }
 
-/* Add the successors that were just recognised, with a weight: their mean, one drawn, or all of
+/* Adds the successors of the last recognition with a weight: their mean, a drawn one, or all of
  * them. */
 static idm_status add_successors(expansion *g, const recognition *r, belief_origin origin,
                                  double weight, idm_error *opt_error)
@@ -526,7 +532,8 @@ static idm_status add_successors(expansion *g, const recognition *r, belief_orig
   return IDM_OK;
 }
 
-/* Hypothesis i, action u, and an observation that was perceived, or nothing. */
+/* Adds the successors of hypothesis i after action u and a perceived observation, or
+ * IDM_UNPERCEIVED. */
 static idm_status add_perception(expansion *g, size_t i, size_t u, size_t x, double weight,
                                  idm_error *opt_error)
 {
@@ -543,8 +550,8 @@ static idm_status add_perception(expansion *g, size_t i, size_t u, size_t x, dou
   return add_successors(g, &r, origin, weight, opt_error);
 }
 
-/* The same of an observation that was made: a limited sensor passes it or not, which is drawn or
- * leaves both possible. */
+/* Adds the successors of hypothesis i after action u and observation x. A limited sensor passes the
+ * observation or not: drawn if opt_random is given, else both cases are added. */
 static idm_status expand_perceptions(expansion *g, size_t i, size_t u, size_t x, double weight,
                                      idm_error *opt_error)
 {
@@ -562,7 +569,7 @@ static idm_status expand_perceptions(expansion *g, size_t i, size_t u, size_t x,
   return add_perception(g, i, u, IDM_UNPERCEIVED, weight * (1 - pass_probability), opt_error);
 }
 
-/* Hypothesis i, action u, observation x: weighed by the environment where a set is. */
+/* Adds hypothesis i, action u, observation x, weighted by the environment if the set tracks it. */
 static idm_status expand_observation(expansion *g, size_t i, size_t u, size_t x, double weight,
                                      idm_error *opt_error)
 {
@@ -578,7 +585,7 @@ static idm_status expand_observation(expansion *g, size_t i, size_t u, size_t x,
   return expand_perceptions(g, i, u, x, weight, opt_error);
 }
 
-/* Every observation that may have been made: the one seen, or all. */
+/* Adds every possible observation: the recorded one, or all if none was recorded. */
 static idm_status expand_observations(expansion *g, size_t i, size_t u, double weight,
                                       idm_error *opt_error)
 {
@@ -591,13 +598,14 @@ static idm_status expand_observations(expansion *g, size_t i, size_t u, double w
   return status;
 }
 
-/* Everything that may have happened, weighed by what the agent would have done. */
+/* Adds every action and observation compatible with the event, weighted by the agent's choice
+ * probabilities. */
 static idm_status expand_all(expansion *g, const bool *opt_open, update_result *result,
                              idm_error *opt_error)
 {
   const belief_set *set = &g->from->set;
   const bool recorded = g->event->action != IDM_MISSING;
-  const bool weight_kept = recorded && set->count == 1; /* the one there is keeps its weight */
+  const bool weight_kept = recorded && set->count == 1; /* a single hypothesis keeps its weight */
   result->shift = weight_kept ? 0 : idm_hypotheses_shift(g->b, g->m, g->from, g->event, opt_open);
   for (size_t u = 0; u < set->actions; u++) {
     if (!idm_environment_allows(&g->b->environment, g->event, opt_open, u)) continue;
@@ -616,8 +624,8 @@ static idm_status expand_all(expansion *g, const bool *opt_open, update_result *
   return IDM_OK;
 }
 
-/* The environment's beliefs need not be followed one by one where there is only one, which is what
- * follows from the log: in an MDP, once a state was seen. */
+/* Stops tracking the environment's beliefs if one hypothesis is left whose belief is the one
+ * implied by the record: in an MDP, once a state was observed. */
 static void drop_env_beliefs(hypotheses *h)
 {
   if (h->set.count == 1 &&
@@ -625,7 +633,8 @@ static void drop_env_beliefs(hypotheses *h)
     h->set.tracks_environment = false;
 }
 
-/* What the successors say of the event; without any, hypotheses are left empty. */
+/* Normalises the successors and computes the evidence of the event; without successors the set is
+ * empty. */
 static idm_status normalise_successors(expansion *g, double seen, update_result *result,
                                        idm_error *opt_error)
 {
@@ -634,9 +643,9 @@ static idm_status normalise_successors(expansion *g, double seen, update_result 
   result->total = idm_belief_set_normalise(&target->set);
   if (target->set.count > BELIEF_SET_MAX)
     return idm_fail(opt_error, IDM_INPUT,
-                    "what was not recorded%s leaves %zu hypotheses; at most %d are followed",
-                    idm_sensor_is_limited(&sensor) ? ", or not perceived," : "", target->set.count,
-                    BELIEF_SET_MAX);
+                    "missing cells of the log%s leave %zu hypotheses; at most %d are supported",
+                    idm_sensor_is_limited(&sensor) ? " or observations not perceived" : "",
+                    target->set.count, BELIEF_SET_MAX);
   if (!(result->total > 0) && g->unrecognised)
     return idm_hypotheses_unrecognised(g->b, g->event, opt_error);
   if (!(result->total > 0)) {

@@ -1,6 +1,7 @@
-/* The log-likelihood and its derivative, in reverse over the tree of common prefixes.
+/* Log-likelihood of a belief agent and its derivative, in reverse mode over the tree of histories
+ * (docs/method/likelihood.md, 7).
  *
- * Contents: what it holds · whether it can be had · making one · forward · backward · both */
+ * Contents: state · availability · creation · forward · backward · run */
 #include <math.h>
 
 #include "base/memory.h"
@@ -9,29 +10,29 @@
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
 
-/* --- what it holds -------------------------------------------------------------------------- */
+/* --- state ----------------------------------------------------------------------------------- */
 
-/* Known beliefs are held at slots: one for every root and every row that others follow. */
+/* Known beliefs are stored in slots: one per root, and one per row that other rows follow. */
 static const uint32_t no_slot = UINT32_MAX;
-/* What stands for the slot of a node at which several beliefs are possible. */
+/* Slot value of a node at which several beliefs are possible. */
 static const uint32_t MULTIPLE_BELIEFS = UINT32_MAX - 1;
 
-/* Rows that follow each other and leave several beliefs possible: below a slot, or a start that is
- * one of several. */
+/* Consecutive rows that leave several beliefs possible: below a slot, or below an uncertain start.
+ */
 typedef struct subtree {
   size_t first;
   size_t end;
-  uint32_t slot; /* no_slot: at a start */
+  uint32_t slot; /* no_slot: at an uncertain start */
   uint32_t depth;
   uint32_t variant;
   const double *start;
 } subtree;
 
-/* A belief of the tree. */
+/* A known belief of the tree. */
 typedef struct belief_slot {
   uint32_t variant;
   int steps;
-  int last;            /* the last response; IDM_MISSING at a root */
+  int last;            /* previous response; IDM_MISSING at a root */
   const double *start; /* of a root; NULL elsewhere */
 } belief_slot;
 
@@ -44,9 +45,9 @@ typedef struct gradient {
   size_t rows;
   gradient_row *row; /* [rows], in the order of the tree; roots are not rows */
   size_t subtrees;
-  subtree *subtree;  /* [thickets], in the order of the tree */
-  gradient_set *set; /* NULL where there are none */
-  double *known;     /* [slot][state]: the environment's belief, where there are thickets */
+  subtree *subtree;  /* [subtrees], in the order of the tree */
+  gradient_set *set; /* NULL without subtrees */
+  double *known;     /* [slot][state]: the environment's belief; NULL without subtrees */
   size_t slots;
   belief_slot *slot;              /* [slots], in the order of the tree */
   double *belief;                 /* [slot][state] */
@@ -55,28 +56,30 @@ typedef struct gradient {
   double *log_decision_gradient;  /* [slot][action] */
   double *specification;          /* [slot][action][model] */
   double *specification_gradient; /* [slot][action][model] */
-  double *sigma_sum;  /* [slot]: sigma's sum over the models that allowed what was seen */
-  double *chosen;     /* [row]: probability of the action among those open */
-  double *log_chosen; /* [action] */
-  choice_bias_gradient choice_bias; /* what is asked of habits */
-  idm_theta *opt_dynamics;          /* where slopes by what makes beliefs go; NULL: not wanted */
-  double *filter;                   /* scratch of theirs */
-  bool last_unrecorded;             /* somewhere the action before was not recorded */
-  double *joint;                    /* [state] */
-  double *mean;                     /* [state]: a belief that nothing follows */
-  double *scratch;                  /* the planner's */
-  bool checked;                     /* last observations were found possible */
+  double
+      *sigma_sum; /* [slot]: sum of sigma over the models under which the observation is possible */
+  double *chosen; /* [row]: probability of the action among the open actions */
+  double *log_chosen;               /* [action] */
+  choice_bias_gradient choice_bias; /* derivatives with respect to perseverance and lapse */
+  idm_theta *opt_dynamics; /* receives derivatives with respect to the parameters of the belief
+                              update; NULL: not required */
+  double *filter;          /* scratch of these derivatives */
+  bool last_unrecorded;    /* some row that others follow has no recorded action */
+  double *joint;           /* [state] */
+  double *mean;            /* [state]: belief after a leaf */
+  double *scratch;         /* of the planner */
+  bool checked;            /* final observations were checked to be possible */
   idm_interruption interruption;
 } gradient;
 
-/* --- whether it can be had ------------------------------------------------------------------ */
+/* --- availability ---------------------------------------------------------------------------- */
 
 static const double *start_of(const idm_data *data, const idm_setting *setting, int32_t start)
 {
   return start < 0 ? setting->start : data->start_belief + (size_t)start * data->sizes.states;
 }
 
-/* In an MDP a start that is no corner leaves several beliefs possible. */
+/* Whether a start leaves one belief possible: in an MDP, only if it is certain of a state. */
 static bool known_start(const idm_setting *setting, const double *start, size_t states)
 {
   size_t support = 0;
@@ -84,7 +87,8 @@ static bool known_start(const idm_setting *setting, const double *start, size_t 
   return !setting->fully_observed || support == 1;
 }
 
-/* Whether a row at a known belief leaves that of what follows, or of what was seen last, open. */
+/* Whether a row at a known belief leaves several beliefs possible after it; for a leaf, whether its
+ * observation contributes evidence. */
 static bool leaves_unknown(const belief_agent *b, const idm_prefix_node *node)
 {
   const bool recorded = node->action != IDM_MISSING && node->observation != IDM_MISSING;
@@ -100,7 +104,7 @@ static bool possible(const void *content, const idm_data *data, const idm_prefix
   return b->differentiable;
 }
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static void destroy(void *content)
 {
@@ -141,7 +145,8 @@ static gradient_row row_of(const idm_data *data, const idm_prefix_node *node, ui
       .decided = decided ? (double)node->count : 0};
 }
 
-/* A root: a slot, or where its start is one of several a thicket. */
+/* Adds a root: a slot, or a subtree if its start is uncertain. Returns its slot or
+ * MULTIPLE_BELIEFS. */
 static uint32_t add_root(gradient *g, const idm_prefix_tree *tree, const idm_prefix_node *node)
 {
   const uint32_t variant = tree->begin_variant[node->begin];
@@ -159,7 +164,7 @@ static uint32_t add_root(gradient *g, const idm_prefix_tree *tree, const idm_pre
   return MULTIPLE_BELIEFS;
 }
 
-/* A row: its slot, where what follows it is known. */
+/* Adds a row. Returns its slot, no_slot for a leaf, or MULTIPLE_BELIEFS. */
 static uint32_t add_row(gradient *g, const idm_prefix_node *node, uint32_t before)
 {
   if (before != MULTIPLE_BELIEFS && leaves_unknown(g->b, node))
@@ -176,7 +181,7 @@ static uint32_t add_row(gradient *g, const idm_prefix_node *node, uint32_t befor
   return (uint32_t)g->slots++;
 }
 
-/* Rows, slots and thickets in the order of the tree; at[node] is the slot of a node. */
+/* Fills rows, slots and subtrees in the order of the tree; at[node] receives the slot of a node. */
 static void fill_slots(gradient *g, const idm_prefix_tree *tree, uint32_t *at)
 {
   for (size_t i = 0; i < tree->nodes; i++) {
@@ -233,7 +238,7 @@ static idm_event event_of(const gradient_row *r)
       .action = r->action, .observation = r->observation, .missed = r->missed, .last = r->last};
 }
 
-/* What thickets need: hypotheses, and the environment's belief at every slot. */
+/* Allocates what subtrees require: hypotheses, and the environment's belief at every slot. */
 static idm_status prepare_subtrees(gradient *g, idm_error *opt_error)
 {
   const size_t k = g->sizes.states;
@@ -294,7 +299,7 @@ static recognition recognition_of(const gradient *g, const gradient_row *r)
                        .observation = (size_t)r->observation};
 }
 
-/* The policies at a slot whose belief is known. */
+/* Computes the policies at a slot whose belief is known. */
 static void evaluate_policy(gradient *g, size_t at)
 {
   const belief_agent *b = g->b;
@@ -304,8 +309,9 @@ static void evaluate_policy(gradient *g, size_t at)
                              g->specification + at * actions * g->models, g->scratch);
 }
 
-/* A choice whose probability has lost digits, by logarithms; returns the choice's own. Where the
- * policy forbids all that is open, it is shared equally, whatever theta is. */
+/* Choice whose probability has lost precision, computed by logarithms. Adds its derivatives and
+ * returns its log-probability. If the policy is 0 for every open action, the choice is uniform and
+ * independent of theta. */
 static double choice_by_logs(gradient *g, const gradient_row *r, choice_bias own)
 {
   const belief_agent *b = g->b;
@@ -324,8 +330,8 @@ static double choice_by_logs(gradient *g, const gradient_row *r, choice_bias own
   return log_p;
 }
 
-/* The choice of a row: its slopes in log pi, its probability into `chosen` or its logarithm
- * returned. */
+/* Choice of a row. Adds its derivatives with respect to log pi. Sets *chosen to its probability and
+ * returns 0; under underflow sets *chosen to 1 and returns the log-probability. */
 static double choice_forward(gradient *g, const gradient_row *r, double *chosen)
 {
   const size_t actions = g->sizes.actions;
@@ -337,7 +343,7 @@ static double choice_forward(gradient *g, const gradient_row *r, double *chosen)
   *chosen = 1;
   if (r->decided == 0) return 0;
   const choice_bias own = idm_choice_bias_of(g->b->theta);
-  if (!r->open && !idm_choice_bias_active(own) && pi[u] > idm_min_probability) { /* log pi itself */
+  if (!r->open && !idm_choice_bias_active(own) && pi[u] > idm_min_probability) { /* p(u) = pi(u) */
     *chosen = pi[u];
     derivative[u] += r->decided;
     if (last >= 0) g->choice_bias.perseverance += r->decided * ((last == (int)u) - pi[last]);
@@ -362,7 +368,7 @@ static idm_status refuse(const gradient *g, const gradient_row *r, idm_error *op
   return status;
 }
 
-/* Policies at roots up to a slot. */
+/* Computes the policies at the roots up to a slot. */
 static void evaluate_roots(gradient *g, size_t *made, size_t slot)
 {
   const size_t k = g->sizes.states;
@@ -373,13 +379,13 @@ static void evaluate_roots(gradient *g, size_t *made, size_t slot)
   }
 }
 
-/* A row at a known belief. */
+/* Forward pass of a row at a known belief. */
 static idm_status row_forward(gradient *g, size_t i, double *sum, idm_error *opt_error)
 {
   const gradient_row *r = &g->row[i];
   const double log_p = choice_forward(g, r, &g->chosen[i]);
   if (log_p != 0) *sum += r->decided * log_p;
-  /* What was seen last is used by no decision, but it must be possible: that is looked at once. */
+  /* A final observation enters no decision, but must be possible: this is checked once. */
   const bool leaf = r->after == no_slot;
   if (leaf && (g->checked || r->observation == IDM_MISSING)) return IDM_OK;
   const recognition seen = recognition_of(g, r);
@@ -393,7 +399,7 @@ static idm_status row_forward(gradient *g, size_t i, double *sum, idm_error *opt
   return IDM_OK;
 }
 
-/* Rows that leave several beliefs possible: there and back at once. */
+/* Forward and backward pass of the rows of a subtree. */
 static idm_status subtree_forward(gradient *g, const subtree *t, double *sum, idm_error *opt_error)
 {
   const size_t k = g->sizes.states;
@@ -427,7 +433,7 @@ static idm_status subtree_forward(gradient *g, const subtree *t, double *sum, id
   return status;
 }
 
-/* Beliefs, policies and the log-likelihood; thickets backward too. */
+/* Forward pass: beliefs, policies and the log-likelihood; for subtrees the backward pass too. */
 static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *opt_error)
 {
   size_t made = 0;
@@ -450,15 +456,15 @@ static idm_status run_forward(gradient *g, double *log_likelihood, idm_error *op
   if (status != IDM_OK) return status;
   idm_vector_log(g->rows, g->chosen, g->chosen);
   for (size_t i = 0; i < g->rows; i++) sum += g->row[i].decided * g->chosen[i];
-  g->checked = g->checked || sum > -INFINITY; /* else not all was looked at */
+  g->checked = g->checked || sum > -INFINITY; /* else some observations were not checked */
   *log_likelihood = sum;
   return IDM_OK;
 }
 
 /* --- backward ------------------------------------------------------------------------------- */
 
-/* One model's share of the recognition z' = sum_m sigma_m z_m' / total: slopes go back to the
- * belief before and to sigma_m. */
+/* Backward pass of one model's term of the recognition z' = sum_m sigma_m z_m' / total: derivatives
+ * with respect to the previous belief and sigma_m. */
 static void model_backward(gradient *g, const gradient_row *r, const recognition *seen, size_t m)
 {
   const size_t k = g->sizes.states;
@@ -482,7 +488,8 @@ static void model_backward(gradient *g, const gradient_row *r, const recognition
                               back);
 }
 
-/* row_backward(), for two states: only the difference of the slopes counts. */
+/* Backward pass of all models for two states: only the difference of the two derivatives matters.
+ */
 static void pair_backward(gradient *g, const gradient_row *r, const recognition *seen)
 {
   const size_t observations = g->sizes.observations;
@@ -514,8 +521,9 @@ static void pair_backward(gradient *g, const gradient_row *r, const recognition 
   back[1] += second;
 }
 
-/* What the belief made asks of the dynamics of its models and of how they are taken up; and where
- * that is not Bayes' rule, of the belief before. */
+/* Backward pass of the filter: derivatives with respect to the dynamics of the models, prior_weight
+ * and evidence_weight; if the update is not Bayes' rule, also with respect to the previous belief.
+ */
 static void filter_backward(gradient *g, const gradient_row *r, const recognition *seen)
 {
   const size_t k = g->sizes.states;
@@ -531,10 +539,10 @@ static void filter_backward(gradient *g, const gradient_row *r, const recognitio
   }
 }
 
-/* The recognition that made a belief. */
+/* Backward pass of the recognition after a row. */
 static void row_backward(gradient *g, const gradient_row *r)
 {
-  /* In an MDP the belief is what was seen, whatever the models say. */
+  /* In an MDP the belief is the observed state, whatever the models. */
   if (g->b->setting->fully_observed) return;
   const recognition seen = recognition_of(g, r);
   if (g->opt_dynamics || idm_update_of(g->b->theta).distorted) filter_backward(g, r, &seen);
@@ -550,7 +558,7 @@ static void add_adjoint_point(gradient *g, size_t at)
   const size_t k = g->sizes.states;
   const size_t actions = g->sizes.actions;
   const double *start = g->slot[at].start;
-  const bool own = start && start != g->b->setting->start; /* of the log: it is not learnt */
+  const bool own = start && start != g->b->setting->start; /* given by the log: not a parameter */
   const bool fixed = own || g->b->setting->fully_observed;
   const idm_policy_adjoint point = {
       .variant = g->slot[at].variant,
@@ -563,7 +571,8 @@ static void add_adjoint_point(gradient *g, size_t at)
   g->b->planner->belief->adjoint->point(g->adjoint, &point);
 }
 
-/* Rows backward: everything that follows a belief is behind it when its turn comes. */
+/* Backward pass over the rows: when a slot is reached, all derivatives with respect to its belief
+ * have been added. */
 static idm_status run_backward(gradient *g, idm_error *opt_error)
 {
   size_t left = g->slots;
@@ -573,14 +582,14 @@ static idm_status run_backward(gradient *g, idm_error *opt_error)
     if (status != IDM_OK) return status;
     if (r->after == no_slot) continue;
     while (left > r->after)
-      add_adjoint_point(g, --left); /* roots on the way here, then the row's own */
+      add_adjoint_point(g, --left); /* roots in between, then the slot of the row */
     row_backward(g, r);
   }
   while (left > 0) add_adjoint_point(g, --left);
   return IDM_OK;
 }
 
-/* --- both ----------------------------------------------------------------------------------- */
+/* --- run ------------------------------------------------------------------------------------- */
 
 static void clear_gradients(gradient *g)
 {
@@ -591,7 +600,7 @@ static void clear_gradients(gradient *g)
   g->choice_bias = (choice_bias_gradient){0};
 }
 
-/* What a planner does not read, or clamps, does not move. */
+/* Sets derivatives to 0 for blocks that the planner does not read, or clamps. */
 static void clear_unread(const idm_planner *planner, const idm_theta *theta,
                          idm_theta *theta_gradient)
 {
@@ -631,7 +640,8 @@ static idm_status run(void *content, double *log_likelihood, idm_theta *theta_gr
   const idm_adjoint_ops *adjoint = g->b->planner->belief->adjoint;
   if (idm_sensor_may_limit(g->b->setting, g->b->theta))
     return idm_fail(opt_error, IDM_USAGE,
-                    "sensor_capacity became finite after the gradient was made: there is none");
+                    "sensor_capacity became finite after the gradient was created: a limited "
+                    "sensor has no gradient");
   idm_theta_clear(theta_gradient);
   clear_gradients(g);
   g->opt_dynamics = idm_update_is_free(g->b->theta) ? theta_gradient : NULL;

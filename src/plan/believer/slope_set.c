@@ -1,32 +1,35 @@
-/* The derivative of the log-likelihood where several hypotheses are possible.
+/* Derivative of the log-likelihood where several hypotheses are possible
+ * (docs/method/likelihood.md, 4 and 7).
  *
- * Hypotheses have weights w_i that sum to 1. An event turns them into successors j with weights
- * v_j = w_i f_i p_j s_j: f_i what the agent would have done, p_j the environment's probability of
- * what was seen, s_j the share of a model where recognition is sampled. Equal ones are added up,
- * and w'_c = sum v_j / T. Backward, with G_c the slope in w'_c and L the row's own terms,
+ * Hypotheses have weights w_i that sum to 1. An event maps them to successors j with weights v_j =
+ * w_i f_i p_j s_j, where f_i is the agent's choice probability, p_j the environment's probability
+ * of the observation, and s_j the share of a model if recognition is sampled. Equal successors are
+ * merged: w'_c = sum v_j / T. In reverse, with G_c the derivative with respect to w'_c and L the
+ * terms of the row itself,
  *
  *   d/d log v_j = v_j/T (G_c - sum G w') + dL/d log v_j,
  *
- * which goes on to f_i, s_j and w_i by their sums. A belief gets the slope of the hypothesis that
- * it was merged into in proportion to v_j: exact where equal beliefs are the same function of
- * theta, and to the first order where they only happen to meet. A subtree with gaps is gone down
- * and back at once, so that memory follows the depth of the tree, not its size.
+ * which is summed over j to give the derivatives with respect to log f_i, log s_j and log w_i. A
+ * belief receives the derivative of the hypothesis that it was merged into, in proportion to v_j.
+ * This is exact if equal beliefs are the same function of theta, and of first order if they
+ * coincide at one theta only. The forward and the backward pass of a subtree alternate, so that
+ * memory is proportional to the depth of the tree and not to its size.
  *
- * Contents: what it holds · forward · backward · both */
+ * Contents: state · forward · backward · run */
 #include "plan/believer/believer.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 
-/* --- what it holds -------------------------------------------------------------------------- */
+/* --- state ----------------------------------------------------------------------------------- */
 
-/* Hypotheses on the branch under way, and what is asked of them. */
+/* Hypotheses on the current branch, and derivatives with respect to them. */
 typedef struct frame {
   hypotheses h;
-  const gradient_row *row; /* whose event made them; NULL at the base */
+  const gradient_row *row; /* row of the event that led to them; NULL at the base */
   update_result made;
-  size_t row_capacity;            /* hypotheses that there are slopes for */
+  size_t row_capacity;            /* hypotheses allocated in the arrays below */
   double *weight_gradient;        /* [hypothesis] */
   double *belief_gradient;        /* [hypothesis][state] */
   double *log_decision_gradient;  /* [hypothesis][action] */
@@ -39,11 +42,11 @@ struct gradient_set {
   step_scratch scratch;
   frame *frame; /* [frames]: by depth below the base */
   size_t frames;
-  size_t top;                  /* the last one in use */
-  double *log_weight_gradient; /* [gains]: d/d log f_i of a recorded action */
+  size_t top;                  /* index of the last frame in use */
+  double *log_weight_gradient; /* [gradient_capacity]: d/d log f_i of a recorded action */
   size_t gradient_capacity;
-  double *derivative;                /* [state]: a belief's share */
-  double *filter;                    /* scratch of slopes by the dynamics */
+  double *derivative;                /* [state]: with respect to one belief */
+  double *filter;                    /* scratch of derivatives with respect to the dynamics */
   choice_bias_gradient *choice_bias; /* of the base */
   idm_theta *opt_dynamics;
 };
@@ -91,7 +94,7 @@ idm_status idm_gradient_set_create(const belief_agent *b, void *adjoint,
   return IDM_OK;
 }
 
-/* Frames up to `depth` below the base; those there are may move. */
+/* Allocates frames up to `depth` below the base; existing frames may move. */
 static idm_status reserve_frames(gradient_set *derivative, size_t depth, idm_error *opt_error)
 {
   if (depth < derivative->frames) return IDM_OK;
@@ -108,7 +111,7 @@ static idm_status reserve_frames(gradient_set *derivative, size_t depth, idm_err
   return IDM_OK;
 }
 
-/* Slopes of 0 for every hypothesis of a frame. */
+/* Sets the derivatives of every hypothesis of a frame to 0. */
 static idm_status clear_gradients(frame *f, idm_error *opt_error)
 {
   const belief_set *set = &f->h.set;
@@ -147,7 +150,7 @@ static idm_status reserve_gradients(gradient_set *derivative, size_t count, idm_
 
 /* --- forward -------------------------------------------------------------------------------- */
 
-/* The hypotheses that the rows start from. */
+/* Initialises the hypotheses at the base. */
 static idm_status begin(gradient_set *derivative, const gradient_base *base, idm_error *opt_error)
 {
   const idm_sizes n = derivative->b->theta->sizes;
@@ -184,7 +187,7 @@ static idm_event event_of(const gradient_row *r)
       .action = r->action, .observation = r->observation, .missed = r->missed, .last = r->last};
 }
 
-/* Whether what was seen after a row says nothing: see score.c. */
+/* Whether the observation after a row can be skipped: see observation_unused() in score.c. */
 static bool observation_unused(const gradient_row *r, const hypotheses *h, bool checked)
 {
   if (!r->leaf) return false;
@@ -194,7 +197,7 @@ static bool observation_unused(const gradient_row *r, const hypotheses *h, bool 
 
 /* --- backward ------------------------------------------------------------------------------- */
 
-/* A choice moves log pi of all that is open. */
+/* Backward pass of a choice: derivatives with respect to log pi of all open actions. */
 static void add_choice_gradient(gradient_set *derivative, frame *f, const gradient_row *r, size_t i,
                                 size_t u, double choice_gradient)
 {
@@ -203,7 +206,8 @@ static void add_choice_gradient(gradient_set *derivative, frame *f, const gradie
                           derivative->choice_bias);
 }
 
-/* The decision of a row and what it does to the weights: gain[i] = d/d log(w_i f_i) so far. */
+/* Backward pass of a row's decision to the weights, where log_weight_gradient[i] is d/d log(w_i
+ * f_i) so far. */
 static void choice_backward(gradient_set *derivative, frame *f, const gradient_row *r, double own,
                             double shift)
 {
@@ -226,8 +230,9 @@ static void choice_backward(gradient_set *derivative, frame *f, const gradient_r
   }
 }
 
-/* One model's successor z_m' of hypothesis `from`: slopes of z_m', times `scale`, go back to the
- * belief and the dynamics; returns what they come to at z_m' itself. */
+/* Backward pass of model m's posterior z_m' of hypothesis i: the derivatives with respect to z_m',
+ * times `scale`, are propagated to the belief and the dynamics. Returns their inner product with
+ * z_m'. */
 static double model_backward(gradient_set *derivative, frame *f, const recognition *seen, size_t i,
                              size_t m, double scale)
 {
@@ -252,15 +257,16 @@ static double model_backward(gradient_set *derivative, frame *f, const recogniti
   return own;
 }
 
-/* The recognition behind one origin, whose belief has the slopes slope->slope and whose share, of
- * one model, `gain` by its logarithm. */
+/* Backward pass of the recognition of one origin. derivative->derivative is the derivative with
+ * respect to its belief, log_weight_gradient that with respect to the log weight of the origin,
+ * which includes the share of its model if recognition is sampled. */
 static void recognition_backward(gradient_set *derivative, frame *f, const belief_origin *o,
                                  double log_weight_gradient)
 {
   const belief_agent *b = derivative->b;
   const size_t models = b->theta->models;
   const bool sampled = b->recognition == IDM_RECOGNITION_SAMPLED;
-  const bool moves = !b->setting->fully_observed; /* else the belief is what was seen */
+  const bool moves = !b->setting->fully_observed; /* else the belief is the observed state */
   if (!moves && !sampled) return;
   const recognition seen =
       idm_hypotheses_recognition(b, &f->h.set, o->parent, o->action, o->observation);
@@ -286,8 +292,8 @@ static void recognition_backward(gradient_set *derivative, frame *f, const belie
   }
 }
 
-/* Slopes of what an event made (`after`, nothing where it is a leaf's) go back to what it was made
- * of. */
+/* Backward pass of an event, from the hypotheses `after` it to those `before`. After a leaf no
+ * derivatives with respect to beliefs and weights exist. */
 static void event_backward(gradient_set *derivative, frame *before, const frame *after,
                            const gradient_row *r, bool env_weighted)
 {
@@ -320,7 +326,7 @@ static void event_backward(gradient_set *derivative, frame *before, const frame 
   }
 }
 
-/* A row backward: from what it made to what it was made of. */
+/* Backward pass of a row: the event, then the decision. */
 static idm_status row_backward(gradient_set *derivative, frame *before, const frame *opt_after,
                                const gradient_row *r, double shift, idm_error *opt_error)
 {
@@ -328,8 +334,8 @@ static idm_status row_backward(gradient_set *derivative, frame *before, const fr
   if (status != IDM_OK) return status;
   memset(derivative->log_weight_gradient, 0,
          before->h.set.count * sizeof *derivative->log_weight_gradient);
-  /* What was seen is weighed where the log leaves anything open; then log T - log D is the row's.
-   */
+  /* If the log leaves cells open, the observation is weighted by the environment, and the row adds
+   * log T - log D, where D is `decided`. */
   const bool env_weighted = opt_after && opt_after->made.env_weighted;
   if (opt_after) event_backward(derivative, before, opt_after, r, env_weighted);
   if (r->action != IDM_MISSING)
@@ -337,7 +343,7 @@ static idm_status row_backward(gradient_set *derivative, frame *before, const fr
   return IDM_OK;
 }
 
-/* The policies at every hypothesis. */
+/* Adds the policies at every hypothesis to the adjoint. */
 static void add_adjoint_point(gradient_set *derivative, frame *f, bool fixed)
 {
   const belief_set *set = &f->h.set;
@@ -354,7 +360,7 @@ static void add_adjoint_point(gradient_set *derivative, frame *f, bool fixed)
   }
 }
 
-/* Everything that follows the hypotheses on top was gone through. */
+/* Backward pass of the top frame, after all rows below it. */
 static idm_status pop_frame(gradient_set *derivative, idm_error *opt_error)
 {
   frame *f = &derivative->frame[derivative->top--];
@@ -380,9 +386,9 @@ static void finish_base(gradient_set *derivative, const gradient_base *base)
   add_all(f->specification_gradient, base->specification_gradient, f->h.set.pairs);
 }
 
-/* --- both ----------------------------------------------------------------------------------- */
+/* --- run ------------------------------------------------------------------------------------- */
 
-/* A row forward; a leaf backward too. */
+/* Forward pass of a row; for a leaf also the backward pass. */
 static idm_status row_forward(gradient_set *derivative, const gradient_row *r, bool checked,
                               double *log_likelihood, idm_error *opt_error)
 {

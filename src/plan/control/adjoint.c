@@ -1,9 +1,12 @@
-/* The derivative of a lattice planner's policies in reverse, through its fixed point. With lambda
- * the derivative with respect to the values, (I - gamma P)' lambda = what the policies ask of V*;
- * the derivative with respect to theta is then that of one backup at V*, weighted by lambda (the
- * implicit function theorem). With a horizon the layers do the same, one by one.
+/* Reverse-mode derivative of a lattice planner's policies through its fixed point
+ * (docs/method/likelihood.md, 7).
  *
- * Contents: adjoint look · adjoint */
+ * Let lambda be the derivative with respect to the values: (I - gamma P)' lambda equals the
+ * derivative of the policies with respect to V*. The derivative with respect to theta is then that
+ * of one backup at V*, weighted by lambda (implicit function theorem). With a horizon the layers
+ * are processed one by one.
+ *
+ * Contents: adjoint lookahead · adjoint */
 #include "plan/control/adjoint.h"
 
 #include <math.h>
@@ -15,18 +18,19 @@
 #include "plan/choice.h"
 #include "plan/control/control.h"
 
-/* === adjoint look ============================================================================= */
+/* === adjoint lookahead ====================================================================== */
 
-/* The derivative in reverse of one step of lookahead, at a belief off the lattice. K(z,u,m) is
+/* Reverse-mode derivative of one step of lookahead, at a belief off the lattice. K(z,u,m) is
  * differentiated as it is computed: p(x) V(z') is linear in the joint p(s',x) within a cell of the
- * lattice, so that its derivative is the cell's own slope; so is the award for certainty but for
- * its jumps. Where the update is not Bayes' rule adjoint_sweep.c does it. */
+ * lattice, so that its derivative is the slope of the cell. The same holds for the award for
+ * certainty, apart from its jumps. If the update is not Bayes' rule, adjoint_sweep.c computes the
+ * derivative. */
 
-/* One (action, model). */
+/* Arguments for one (action, model). */
 typedef struct action_model {
   idm_action_model model;
   const int *group; /* [x] */
-  size_t at;        /* of K among [action][model] */
+  size_t at;        /* index in [action][model] */
 } action_model;
 
 static action_model action_model_of(const control *c, size_t u, size_t m)
@@ -36,8 +40,9 @@ static action_model action_model_of(const control *c, size_t u, size_t m)
                         .at = u * c->models + m};
 }
 
-/* d(p(group) f(z')) / d emitter, f having the slopes [s'] and being 0 with them: the group's
- * observations share z', so that theirs is a sum of joints. */
+/* Adds factor times the derivative with respect to the emitter, given `derivative`, [s'], that with
+ * respect to the joint p(s',x). The observations of a group share z', so that its term is a sum of
+ * joints. */
 static void add_emitter_gradient(const adjoint *a, const action_model *w, double factor,
                                  const double *derivative)
 {
@@ -48,7 +53,7 @@ static void add_emitter_gradient(const adjoint *a, const action_model *w, double
 
 /* --- one group of observations -------------------------------------------------------------- */
 
-/* The value of the successor: entries of V, and gamma d(p V)/d emitter. */
+/* Value of the successor: entries of V, and gamma d(p V)/d emitter. */
 static void successor_value(adjoint *a, const double *v, const action_model *w, double total)
 {
   const control *c = a->c;
@@ -79,8 +84,8 @@ static void successor_value(adjoint *a, const double *v, const action_model *w, 
   add_emitter_gradient(a, w, c->numbers.discount, cell->derivative);
 }
 
-/* -p (log p - log prior) for the probability of observation y, or of its whole group where they are
- * merged; eta times its derivative goes into `gained`. */
+/* -p (log p - log prior) for the probability p of observation y, or of its whole group if merged;
+ * adds eta times its derivative to emitter_gradient. */
 static double surprise_of(const adjoint *a, const action_model *w, double p, double log_prior,
                           size_t y, bool merged)
 {
@@ -95,7 +100,7 @@ static double surprise_of(const adjoint *a, const action_model *w, double p, dou
   return -p * off;
 }
 
-/* The Dirichlet prior moves with the posterior: eta p(group) d log prior / d emitter. */
+/* Derivative of the Dirichlet prior at the posterior: eta p(group) d log prior / d emitter. */
 static void prior_gradient(adjoint *a, const action_model *w)
 {
   const control *c = a->c;
@@ -140,7 +145,7 @@ static void group_forward(adjoint *a, const double *v, const action_model *w, si
   successor_value(a, v, w, total);
 }
 
-/* All groups at once, over three states. */
+/* All groups at once, for three states. */
 static void triangle_forward(adjoint *a, const double *v, const action_model *w)
 {
   const control *c = a->c;
@@ -157,7 +162,7 @@ static void triangle_forward(adjoint *a, const double *v, const action_model *w)
     double derivative[3];
     const double value = triangle_gradient(c, &cell, v, one / p, two / p, derivative);
     lookahead->future[w->at] += p * value;
-    lookahead->surprise[w->at] -= p * log(p); /* nothing but the slope by eta depends on it */
+    lookahead->surprise[w->at] -= p * log(p); /* used by the derivative with respect to eta alone */
     if (c->award_free)
       lookahead->expected_certainty[w->at] += p * triangle_certainty(c, 1, one / p, two / p).share;
     for (size_t s = 0; s < 3; s++)
@@ -175,7 +180,7 @@ static void triangle_forward(adjoint *a, const double *v, const action_model *w)
 
 /* --- one belief ----------------------------------------------------------------------------- */
 
-/* K of one (action, model) with its derivatives. */
+/* K of one (action, model), with its derivatives. */
 static void model_forward(adjoint *a, const double *v, const double *z, size_t u, size_t m)
 {
   const control *c = a->c;
@@ -202,7 +207,8 @@ static void model_forward(adjoint *a, const double *v, const double *z, size_t u
     belief_gradient_k[s] = idm_filter_by_state(&w.model, lookahead->emitter_gradient, s);
 }
 
-/* Derivatives of K by gamma, eta, the award, the values that follow, z and the dynamics. */
+/* Backward pass of one K: derivatives with respect to gamma, eta, the award, the values that
+ * follow, z, the belief prior and the dynamics. */
 static void value_backward(adjoint *a, const idm_policy_adjoint *point, double *to, size_t at,
                            double derivative)
 {
@@ -227,7 +233,7 @@ static void value_backward(adjoint *a, const idm_policy_adjoint *point, double *
                          at % c->models, derivative);
 }
 
-/* The models of one action, from the slope of its Q and of its sigma. */
+/* Backward pass of one action's models, given the derivatives with respect to its Q and sigma. */
 static void models_backward(adjoint *a, const idm_policy_adjoint *point, double *to, size_t u,
                             double q_gradient, double future)
 {
@@ -254,7 +260,7 @@ static void models_backward(adjoint *a, const idm_policy_adjoint *point, double 
   }
 }
 
-/* Derivatives of Q by the weights of utilities of beliefs, and through these utilities by z. */
+/* Backward pass of the utility of beliefs: derivatives with respect to its weights and to z. */
 static void belief_reward_backward(adjoint *a, const idm_policy_adjoint *point, size_t u,
                                    double q_gradient)
 {
@@ -266,7 +272,7 @@ static void belief_reward_backward(adjoint *a, const idm_policy_adjoint *point, 
                                point->opt_belief_gradient);
 }
 
-/* One action, from the slope g of its logit. */
+/* Backward pass of one action, given the derivative g with respect to its logit. */
 static void action_backward(adjoint *a, const idm_policy_adjoint *point, double *to, size_t u,
                             double g)
 {
@@ -317,7 +323,7 @@ void idm_adjoint_lookahead(adjoint *a, const idm_policy_adjoint *point)
 
 /* === adjoint ================================================================================== */
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 void idm_adjoint_destroy(void *content)
 {
@@ -404,7 +410,7 @@ static bool allocate_lookahead(adjoint *a)
   return true;
 }
 
-/* Tables of slopes, or where the control keeps no tables those of one layer. */
+/* Tables of derivatives; if the control has no tables, tables of one layer. */
 static bool allocate_tables(adjoint *a)
 {
   const control *c = a->c;
@@ -421,7 +427,7 @@ static bool allocate_tables(adjoint *a)
   return a->decision && a->specification && a->has_gradient;
 }
 
-/* Scratch of what makes beliefs, and sums where it moves. */
+/* Scratch of idm_adjoint_dynamics, and sums of free parameters of the belief update. */
 static bool allocate_dynamics(adjoint *a)
 {
   const control *c = a->c;
@@ -507,7 +513,7 @@ void idm_adjoint_begin(void *content)
 
 /* --- one belief ----------------------------------------------------------------------------- */
 
-/* cell->logs[i] = log pi_i(u) at the vertices; returns the log of their mean. */
+/* Computes cell->logs[i] = log pi_i(u) at the vertices; returns the log of their weighted mean. */
 static double log_mixture(adjoint *a, size_t row, size_t u)
 {
   const control *c = a->c;
@@ -525,8 +531,9 @@ static double log_mixture(adjoint *a, size_t row, size_t u)
   return idm_log_sum_value(sum);
 }
 
-/* The decision: pi(u|z) is the mean of the vertices' pi_i(u), so log pi_i(u) gets the share
- * w_i pi_i(u)/pi(u) of the slope; pi_i(u)/pi(u) itself moves the weights. */
+/* Decision: pi(u|z) is the weighted mean of pi_i(u) at the vertices, so log pi_i(u) receives the
+ * share w_i pi_i(u)/pi(u) of the derivative; pi_i(u)/pi(u) is the derivative with respect to the
+ * weight w_i. */
 static void decision_gradients(adjoint *a, const idm_policy_adjoint *point, size_t row, size_t u)
 {
   const control *c = a->c;
@@ -591,7 +598,7 @@ void idm_adjoint_point(void *content, const idm_policy_adjoint *point)
     idm_adjoint_lookahead(a, point);
 }
 
-/* --- the fixed point ------------------------------------------------------------------------ */
+/* --- fixed point ----------------------------------------------------------------------------- */
 
 static double size_of(const double *x, size_t count)
 {
@@ -600,8 +607,9 @@ static double size_of(const double *x, size_t count)
   return sum;
 }
 
-/* lambda = (I - gamma P')^-1 asked, with P in control->mix: Krylov, and should that stall the
- * recursion lambda = asked + gamma P' lambda, which contracts. `residual` is scratch. */
+/* lambda = (I - gamma P')^-1 value_adjoint, with P in control->mix, by GMRES; if that stalls, by
+ * the recursion lambda = value_adjoint + gamma P' lambda, a contraction. `residual` is scratch.
+ * Returns false if neither converges. */
 static bool solve(const control *c, const double *value_adjoint, double *lambda, double *residual)
 {
   enum { products = 2000, recursions = 200000 };
@@ -625,7 +633,7 @@ static bool solve(const control *c, const double *value_adjoint, double *lambda,
   return false;
 }
 
-/* The layer with `left` steps left; its tables are made here where the control keeps none. With
+/* The layer with `left` steps left; its tables are computed here if the control has none. With
  * `mix` the weights of the derivative are left in the control. */
 static adjoint_layer layer_of(adjoint *a, size_t variant, int left, bool mix)
 {
@@ -651,7 +659,7 @@ static adjoint_layer layer_of(adjoint *a, size_t variant, int left, bool mix)
   return layer;
 }
 
-/* Whether anything was asked of the tables of a layer. */
+/* Whether the tables of a layer have derivatives. */
 static bool any_gradient(const adjoint *a, size_t variant, int left)
 {
   const control *c = a->c;
@@ -688,20 +696,21 @@ static void finish_horizon(adjoint *a, size_t variant)
     if (!lambda && !any_gradient(a, variant, left)) continue;
     adjoint_layer layer = layer_of(a, variant, left, false);
     layer.opt_lambda = lambda;
-    /* Nothing follows the last layer: its values are 0 whatever theta is. */
+    /* No decision follows the last layer: the values after it are 0 for every theta. */
     idm_adjoint_sweep(a, &layer, left > 1 ? own - c->padded : NULL);
   }
 }
 
-/* --- handing back --------------------------------------------------------------------------- */
+/* --- results --------------------------------------------------------------------------------- */
 
 static void add(idm_theta *derivative, idm_block_id id, const double *from, size_t count)
 {
   for (size_t i = 0; i < count; i++) derivative->block[id].value[i] += from[i];
 }
 
-/* Alpha, and where it is in units of the range R of a variant's utilities those too: 1/alpha counts
- * as 1/(alpha R) there. R moves with the largest and the smallest of them; tied ones share. */
+/* Adds the derivative with respect to alpha. If alpha is in units of the range R of a variant's
+ * utilities, the effective parameter is 1/(alpha R), and derivatives with respect to the largest
+ * and the smallest utility are added too; ties share them. */
 static void add_alpha(const adjoint *a, size_t variant, idm_theta *derivative)
 {
   const control *c = a->c;

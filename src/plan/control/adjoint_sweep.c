@@ -1,4 +1,4 @@
-/* The derivative of one layer of values and tables.
+/* Reverse-mode derivative of one layer of values and tables.
  *
  * Contents: adjoint dynamics · adjoint sweep */
 #include <math.h>
@@ -11,13 +11,14 @@
 
 /* === adjoint dynamics ======================================================================= */
 
-/* The derivative of K by what makes beliefs, at any of them.
+/* Derivative of K with respect to the previous belief, the dynamics and the weights of the update,
+ * at any belief.
  *
- * K = sum_x p(x) (gamma V(z') - eta (log p(x) - log prior(z'))): within a cell of the lattice V is
- * linear in z', which follows from z, tau and omega as p does. Observations that are merged share
- * z' and one logarithm; each has its own p. */
+ * K = sum_x p(x) (gamma V(z') - eta (log p(x) - log prior(z'))). Within a cell of the lattice V is
+ * linear in z'; z' and p are functions of z, tau and omega. Merged observations share z' and one
+ * logarithm; each has its own p. */
 
-/* One K, and what is asked of it. */
+/* One K, and the derivative with respect to it. */
 typedef struct value_adjoint {
   idm_action_model action_model;
   const int *group; /* [x] */
@@ -35,8 +36,8 @@ size_t idm_adjoint_dynamics_scratch(const control *c)
   return 2 * c->sizes.states + idm_filter_backward_scratch(c->sizes.states);
 }
 
-/* gamma V + eta log prior at the posterior into *ret_value (the prior's part into *ret_log_prior
- * too); its slopes into cell->slope. */
+/* Computes gamma V at the posterior into *ret_value, the log prior into *ret_log_prior, and the
+ * derivatives of gamma V + eta log prior with respect to the posterior into cell->derivative. */
 static void successor_gradient(adjoint *a, const value_adjoint *k, double *ret_value,
                                double *ret_log_prior)
 {
@@ -74,7 +75,7 @@ static double probability(const value_adjoint *k, size_t x)
   return p;
 }
 
-/* One group of observations. */
+/* Backward pass of one group of observations. */
 static void group_backward(adjoint *a, const value_adjoint *k, size_t leader)
 {
   const control *c = a->c;
@@ -95,13 +96,15 @@ static void group_backward(adjoint *a, const value_adjoint *k, size_t leader)
   }
 }
 
-/* Derivatives by the weights of the update, from those of p V(z') by the joint, [state], at Bayes'
- * rule: the posterior moves with the logarithms of emitter and likelihood, off their means. */
+/* Derivatives with respect to the weights of the update, at Bayes' rule, given those of p V(z')
+ * with respect to the joint, [state]: the posterior varies with the logarithms of emitter and
+ * likelihood, less their means. */
 static void weights_backward(const value_adjoint *k, size_t x, const double *log_emitter,
                              const double *log_emission, double p, const double *derivative)
 {
   const size_t n = k->action_model.observations;
-  double mean[3] = {0, 0, 0}, sum[2] = {0, 0}; /* of slopes, priors and likelihoods */
+  double mean[3] = {0, 0, 0},
+         sum[2] = {0, 0}; /* means of derivatives, log priors and log likelihoods */
   for (size_t s = 0; s < 3; s++) {
     const double q = k->emitter[s] * k->action_model.emission[s * n + x] / p;
     if (!(q > 0)) continue;
@@ -115,7 +118,7 @@ static void weights_backward(const value_adjoint *k, size_t x, const double *log
   *k->sink.evidence += p * (sum[1] - mean[0] * mean[2]);
 }
 
-/* All observations at once, over three states. */
+/* Backward pass of all observations at once, for three states. */
 static void triangle_backward(const control *c, const value_adjoint *k)
 {
   const idm_action_model *w = &k->action_model;
@@ -142,7 +145,7 @@ static void triangle_backward(const control *c, const value_adjoint *k)
     for (size_t t = 0; t < 3; t++) k->sink.transition[s * 3 + t] += k->z[s] * emitter_gradient[t];
 }
 
-/* One (action, model) with a slope of its K. */
+/* Backward pass of K of one (action, model). */
 static void backpropagate(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                           double derivative, idm_filter_gradient sink)
 {
@@ -186,7 +189,7 @@ void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, 
   backpropagate(a, v, z, u, m, 1, (idm_filter_gradient){.belief = belief_gradient_k});
 }
 
-/* The same in an MDP, where what is seen is the next state. */
+/* As idm_adjoint_dynamics, in an MDP, where the observation is the next state. */
 static void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t u, size_t m,
                                double derivative)
 {
@@ -204,7 +207,7 @@ static void idm_adjoint_corner(adjoint *a, const double *v, size_t state, size_t
   }
 }
 
-/* eta p log prior of every state that may follow an observed one. */
+/* Adds derivatives of eta p log prior over the next states of an observed state. */
 static void state_prior_backward(adjoint *a, size_t state, size_t u, size_t m, double factor)
 {
   const control *c = a->c;
@@ -251,14 +254,14 @@ static void idm_adjoint_state_prior(adjoint *a, size_t state, size_t u, size_t m
 
 /* === adjoint sweep ========================================================================== */
 
-/* The derivative in reverse over a layer of the lattice: about the cost of one backup. */
+/* Reverse-mode derivative of a layer of the lattice; costs about as much as one backup. */
 
-/* One number a lane. */
+/* One number per lane. */
 typedef struct lanes {
   double at[IDM_LANES];
 } lanes;
 
-/* Scratch of a sweep, cut from adjoint->lanes. The second half are sums over the slices. */
+/* Scratch of a sweep, in adjoint->lanes. From `sums` on, the fields are sums over the slices. */
 typedef struct sweep {
   lanes *q;              /* [action] */
   lanes *q_gradient;     /* [action] */
@@ -268,7 +271,7 @@ typedef struct sweep {
   lanes *k_gradient;     /* [model] */
   lanes *expected;       /* [model] */
   lanes *sigma;          /* [model] */
-  lanes *sigma_gradient; /* [model]: of the logits */
+  lanes *sigma_gradient; /* [model]: with respect to the logits */
   lanes *model_weights;  /* [model] */
   lanes *sums;           /* first of the sums */
   lanes *discount;
@@ -341,9 +344,10 @@ IDM_INLINE void clear(lanes *x)
   memset(x, 0, sizeof *x);
 }
 
-/* --- the tables' own slopes ----------------------------------------------------------------- */
+/* --- derivatives of the tables --------------------------------------------------------------- */
 
-/* From slopes in log pi to slopes in the logits: g_u = R_u - pi_u sum R. */
+/* Maps derivatives with respect to log pi to derivatives with respect to the logits: g_u = R_u -
+ * pi_u sum R. */
 IDM_INLINE void slice_logits(const control *c, const adjoint_layer *layer, size_t at, lanes *g)
 {
   lanes total = {{0}};
@@ -377,7 +381,7 @@ IDM_INLINE void load_sigma(const control *c, const adjoint_layer *layer, size_t 
     load(&sigma[m], layer->specification + (u * c->models + m) * c->padded + at);
 }
 
-/* Slope of K: Qbar sigma + h/beta. */
+/* Derivative with respect to K: Qbar sigma + h/beta. */
 IDM_INLINE void slice_value_gradient(const control *c, const lanes *q_gradient, const sweep *s,
                                      bool direct)
 {
@@ -420,9 +424,10 @@ IDM_KERNEL(, idm_adjoint_direct, (adjoint * a, const adjoint_layer *layer, doubl
   }
 }
 
-/* --- everything ----------------------------------------------------------------------------- */
+/* --- complete sweep -------------------------------------------------------------------------- */
 
-/* Slopes of Q from the policy shown: into q_gradient, and into the sums of 1/T and pi~. */
+/* Derivatives with respect to Q from those of the decision policy: into q_gradient, and into the
+ * sums of 1/T and pi~. */
 IDM_INLINE void policy_gradients(const control *c, const adjoint_layer *layer, size_t at,
                                  const sweep *s)
 {
@@ -437,7 +442,7 @@ IDM_INLINE void policy_gradients(const control *c, const adjoint_layer *layer, s
   }
 }
 
-/* Slopes of Q from V = soft_alpha Q, whose slope is lambda. */
+/* Derivatives with respect to Q from V = soft_alpha Q, whose derivative is lambda. */
 IDM_INLINE void value_gradients(const control *c, const double *lambda, const sweep *s)
 {
   lanes value, inverse, weight;
@@ -453,7 +458,7 @@ IDM_INLINE void value_gradients(const control *c, const double *lambda, const sw
   }
 }
 
-/* E V and K of one action's models over a slice; the sums of gamma and eta. */
+/* E V and K of one action's models over a slice; adds to the sums of gamma, eta and the award. */
 IDM_INLINE void model_gradients(const control *c, const adjoint_layer *layer, size_t slice,
                                 size_t u, const sweep *s)
 {
@@ -482,7 +487,8 @@ IDM_INLINE void model_gradients(const control *c, const adjoint_layer *layer, si
   }
 }
 
-/* The sums of 1/beta and sigma~, from the slopes of Q and of sigma's logits. */
+/* Adds to the sums of 1/beta and sigma~, given the derivatives with respect to Q and the logits of
+ * sigma. */
 IDM_INLINE void model_prior_gradients(const control *c, size_t at, size_t u, const sweep *s,
                                       bool direct)
 {
@@ -503,7 +509,7 @@ IDM_INLINE void model_prior_gradients(const control *c, size_t at, size_t u, con
   }
 }
 
-/* A terminal action recognises nothing: its sigma is sigma~. */
+/* A terminal action has no recognition: its sigma is sigma~. */
 static void terminal_gradients(const control *c, const adjoint_layer *layer, size_t at, size_t u,
                                const sweep *s)
 {
@@ -514,7 +520,8 @@ static void terminal_gradients(const control *c, const adjoint_layer *layer, siz
   }
 }
 
-/* Derivatives by the prior of beliefs, from those by K of one action's models over a slice. */
+/* Derivatives with respect to the belief prior, given those with respect to K of one action's
+ * models over a slice. */
 static void belief_prior_gradients(adjoint *a, size_t slice, size_t u, const sweep *s)
 {
   const control *c = a->c;
@@ -529,7 +536,8 @@ static void belief_prior_gradients(adjoint *a, size_t slice, size_t u, const swe
     }
 }
 
-/* What the slopes of K of one action's models over a slice ask of the dynamics. */
+/* Derivatives with respect to the dynamics, given those with respect to K of one action's models
+ * over a slice. */
 static void dynamics_gradients(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
                                const sweep *s)
 {
@@ -571,14 +579,15 @@ static void reduce(adjoint *a, const adjoint_layer *layer, const sweep *s)
   for (size_t i = 0; i < BELIEF_REWARD_TERMS * c->sizes.actions; i++) {
     const double sum = total_of(&s->belief_reward[i]);
     a->sums.belief_reward[i] += sum;
-    /* At corners the likeliest state is certain. */
+    /* On a lattice of corners max z is 1: this is the sum of all derivatives with respect to Q,
+     * which the award enters with factor `share`. */
     if (i / c->sizes.actions == BELIEF_REWARD_GUESS) a->sums.award += share * sum;
   }
   for (size_t i = 0; i < pairs; i++)
     a->sums.utility[variant * pairs + i] += total_of(&s->utility[i]);
 }
 
-/* Q is linear in the utilities, by the belief. */
+/* Q is linear in the utilities; the coefficients are the belief. */
 IDM_INLINE void utility_gradients(const adjoint *a, size_t at, size_t u, const sweep *s)
 {
   const control *c = a->c;
@@ -595,7 +604,7 @@ IDM_INLINE void utility_gradients(const adjoint *a, size_t at, size_t u, const s
   }
 }
 
-/* And in the weights of beliefs themselves. */
+/* Q is linear in the weights of the utility of beliefs. */
 IDM_INLINE void belief_reward_gradients(const adjoint *a, size_t at, size_t u, const sweep *s)
 {
   const control *c = a->c;

@@ -1,6 +1,6 @@
-/* The operator B* on the lattice, the utility of beliefs and the specification policy.
+/* Operator B* on the lattice, utility of beliefs, and specification policy.
  *
- * Contents: worth · specify · backup */
+ * Contents: belief reward · specification · backup */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "base/statistics.h"
 #include "plan/control/control.h"
 
-/* === worth ================================================================================== */
+/* === belief reward ========================================================================== */
 
-/* The utility of a belief: see the header. */
+/* Utility of a belief (docs/method/control.md, 11). */
 
 static double weight_of(const belief_reward *w, size_t term, size_t action)
 {
@@ -39,7 +39,7 @@ static double minus_entropy(size_t states, const double *z)
   return sum;
 }
 
-/* The best piece, and what it pays: 0 where there is none. */
+/* Index of the best piece; *ret_piece_reward receives its value, 0 without pieces. */
 static size_t best_piece(const belief_reward *w, size_t action, const double *z,
                          double *ret_piece_reward)
 {
@@ -93,9 +93,9 @@ void idm_belief_reward_gradient(const belief_reward *w, size_t action, const dou
   for (size_t s = 0; s < w->states; s++) derivative[s] += factor * piece[s];
 }
 
-/* === specify ================================================================================ */
+/* === specification ========================================================================== */
 
-/* The specification policy. */
+/* Specification policy (docs/method/control.md, 2). */
 
 double idm_control_specify(const control *c, const double *k, double *opt_sigma)
 {
@@ -104,7 +104,7 @@ double idm_control_specify(const control *c, const double *k, double *opt_sigma)
                    : idm_soft(n->beta, c->models, n->model_prior, k, opt_sigma);
 }
 
-/* The same for IDM_LANES points side by side, k and opt_sigma [model][lane]. */
+/* idm_control_specify for IDM_LANES points side by side, k and opt_sigma [model][lane]. */
 static void idm_control_specify_block(const control *c, const double *k, double *value,
                                       double *opt_sigma)
 {
@@ -135,7 +135,7 @@ double idm_control_specification(const control *c, const double *k, double *sigm
 
 /* === backup ================================================================================= */
 
-/* The operator B* on the lattice and its derivative gamma P. */
+/* Operator B* on the lattice and its derivative gamma P (docs/method/control.md, 7 and 8). */
 
 static const idm_successor_block *block_of(const control *c, size_t u, size_t m)
 {
@@ -161,7 +161,8 @@ double idm_control_award(const control *c, const double *z)
 double idm_control_arrivals(const control *c, int left)
 {
   if (c->lattice->corners || (c->setting->horizon > 0 && left <= 1)) return 0;
-  /* The values that sophisticated selves look ahead to are counted by delay already. */
+  /* With sophisticated discounting the values that follow include the delay, and K has no discount.
+   */
   return c->agent.discounting == IDM_SOPHISTICATED ? control_delay(c, 1) : 1;
 }
 
@@ -219,10 +220,10 @@ double idm_control_point(const control *c, const double *v, size_t point, double
   return idm_soft(c->numbers.alpha, c->sizes.actions, c->numbers.action_prior, q, NULL);
 }
 
-/* --- forgetful actions: one number instead of one a belief ---------------------------------- */
+/* --- reset actions: one K for all beliefs ---------------------------------------------------- */
 
-/* K and the soft value of the models for each forgetful action, at the head of the sweep.
- * future[u]. */
+/* Computes future[u], the value of the models of each reset action, once per sweep; sigma goes into
+ * control->constant. k is scratch, [model]. */
 static void reset_values(control *c, const double *v, double *future, double *k)
 {
   for (size_t u = 0; u < c->sizes.actions; u++) {
@@ -235,7 +236,8 @@ static void reset_values(control *c, const double *v, double *future, double *k)
 
 /* --- one slice ------------------------------------------------------------------------------ */
 
-/* Scratch of a slice: K and sigma [model], then Q and pi [action], each IDM_LANES wide. */
+/* Scratch of a slice: K and sigma [model], then Q and pi [action], each IDM_LANES wide; future and
+ * point are not. */
 typedef struct slice_scratch {
   double *k;      /* [model] */
   double *sigma;  /* [model] */
@@ -278,7 +280,8 @@ IDM_INLINE void slice_futures(const control *c, const idm_successor_block *block
   }
 }
 
-/* Q of one action over a slice; sigma into out and, for the derivative, into control->mix. */
+/* Q of one action over a slice; sigma goes into `out` and, for the derivative, into control->mix.
+ */
 IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u, slice_scratch s,
                              const backup_output *out)
 {
@@ -309,8 +312,7 @@ IDM_INLINE void slice_action(control *c, const double *v, size_t slice, size_t u
   }
 }
 
-/* Turn the sigma in control->mix into pi sigma; a forgetful action keeps pi alone, in its first
- * row. */
+/* Multiplies sigma in control->mix by pi; a reset action stores pi alone, in its first row. */
 IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
 {
   const size_t at = slice * IDM_LANES;
@@ -326,7 +328,7 @@ IDM_INLINE void slice_mix(control *c, size_t slice, const double *pi)
   }
 }
 
-/* Nothing follows where everything is over: the derivative does not return there. */
+/* Sets the weights of absorbing states to 0: they have no successors in the derivative. */
 static void mask_absorbing(control *c, size_t slice)
 {
   for (size_t s = slice * IDM_LANES; s < (slice + 1) * IDM_LANES && s < c->sizes.states; s++)
@@ -334,7 +336,7 @@ static void mask_absorbing(control *c, size_t slice)
       c->mix[row * c->padded + s] = 0;
 }
 
-/* V of a slice under the held policy: sum pi Q - alpha KL(pi || pi~). */
+/* V of a slice under the fixed policy: sum pi Q - alpha KL(pi || pi~). */
 IDM_INLINE void slice_fixed(const control *c, size_t slice, const double *q, double *value,
                             double *pi)
 {
@@ -348,14 +350,14 @@ IDM_INLINE void slice_fixed(const control *c, size_t slice, const double *q, dou
     }
 }
 
-/* Lanes of a slice that are points. */
+/* Number of lanes of a slice that are points. */
 static size_t points_of(const control *c, size_t slice)
 {
   const size_t left = c->lattice->points - slice * IDM_LANES;
   return left < IDM_LANES ? left : IDM_LANES;
 }
 
-/* Lanes past the last point stay 0 everywhere, so that vectors can be handled whole. */
+/* Sets lanes past the last point to 0, so that vectors can be processed in whole slices. */
 static void clear_padding(control *c, size_t slice, double *value, bool mix)
 {
   const size_t at = slice * IDM_LANES;
@@ -366,7 +368,7 @@ static void clear_padding(control *c, size_t slice, double *value, bool mix)
   }
 }
 
-/* Extremes lane by lane; they are reduced once, at the end of the sweep. */
+/* Extremes per lane, reduced once at the end of the sweep. */
 typedef struct lane_extremes {
   double lowest[IDM_LANES];
   double highest[IDM_LANES];
@@ -379,9 +381,9 @@ IDM_INLINE void update_extremes(const control *c, const double *restrict v, size
   double d[IDM_LANES];
   v += slice * IDM_LANES;
   for (int l = 0; l < IDM_LANES; l++) d[l] = value[l] - v[l];
-  for (size_t l = points_of(c, slice); l < IDM_LANES; l++) d[l] = d[0]; /* no point of its own */
+  for (size_t l = points_of(c, slice); l < IDM_LANES; l++) d[l] = d[0]; /* padding, not a point */
   for (int l = 0; l < IDM_LANES; l++) {
-    const double size = fabs(value[l]) <= DBL_MAX ? fabs(value[l]) : INFINITY; /* NaN too */
+    const double size = fabs(value[l]) <= DBL_MAX ? fabs(value[l]) : INFINITY; /* also if NaN */
     e->lowest[l] = d[l] < e->lowest[l] ? d[l] : e->lowest[l];
     e->highest[l] = d[l] > e->highest[l] ? d[l] : e->highest[l];
     e->size[l] = size > e->size[l] ? size : e->size[l];
@@ -409,7 +411,7 @@ void idm_control_tables(const control *c, size_t variant, int layer, backup_outp
   out->specification = c->specification + rows * c->models;
 }
 
-/* Keep Q and the decision policy of a slice; pi is the optimal one where it was asked for. */
+/* Stores Q and the decision policy of a slice; pi is the optimal policy if `ready`. */
 static void slice_tables(const control *c, size_t slice, const double *q, double *pi, bool ready,
                          const backup_output *out)
 {
@@ -463,15 +465,15 @@ void idm_control_fix_policy(control *c, const double *v)
     idm_control_point(c, v, i, s.point, s.q);
     idm_soft(c->numbers.alpha, actions, c->numbers.action_prior, s.q, s.pi);
     for (size_t u = 0; u < actions; u++) c->fixed_policy[u * c->padded + i] = s.pi[u];
-    /* alpha KL = sum pi Q - V, but not by that difference where alpha is large. */
+    /* alpha KL = sum pi Q - V, but this difference cancels if alpha is large. */
     const double kl = idm_soft_divergence(c->numbers.alpha, actions, c->numbers.action_prior, s.q);
     c->penalty[i] = kl > 0 && c->numbers.alpha != 0 ? c->numbers.alpha * kl : 0;
   }
 }
 
-/* --- the derivative ------------------------------------------------------------------------- */
+/* --- derivative ------------------------------------------------------------------------------ */
 
-/* For blocks that are one row: sum over the models that share a scalar product with x. */
+/* Reset action: sum over the models of sigma times the product of its row with x. */
 static double reset_product(const control *c, size_t u, const double *x)
 {
   double sum = 0;
@@ -491,7 +493,7 @@ IDM_INLINE void fold_block(const control *c, const idm_successor_block *block, s
   }
 }
 
-/* The joined matrix: every entry of an action and model adds mix * value to its own. */
+/* Merged matrix: adds mix * value of every block entry to its merged entry. */
 IDM_INLINE void fill_merged(control *c)
 {
   const uint32_t *restrict merged_index = c->merged_index;
@@ -514,13 +516,13 @@ IDM_KERNEL(, idm_control_fold, (control * c), (c))
 {
   if (c->merged.rows) fill_merged(c);
   if (!c->folds) return;
-  size_t at = 0; /* first fold of the block at hand */
+  size_t at = 0; /* first fold of the current block */
   for (size_t u = 0; u < c->sizes.actions; u++) {
     if (c->is_reset[u] || c->setting->terminal[u]) continue;
     for (size_t m = 0; m < c->models; m++) {
       const idm_successor_block *block = block_of(c, u, m);
       const double *mix = c->mix + (u * c->models + m) * c->padded;
-      if (block->pairs == 2) /* a binary test: the compiler unrolls it */
+      if (block->pairs == 2) /* binary observation: the compiler unrolls the loop */
         fold_block(c, block, 2, mix, c->folded + 2 * at);
       else
         fold_block(c, block, block->pairs, mix, c->folded + 2 * at);
@@ -529,7 +531,7 @@ IDM_KERNEL(, idm_control_fold, (control * c), (c))
   }
 }
 
-/* sum[l] = the folded products of one slice. */
+/* sum[l] = product of each folded row of one slice with x. */
 IDM_INLINE void fold_slice(const control *c, size_t folds, size_t slice, const double *x,
                            double *restrict sum)
 {
@@ -537,7 +539,7 @@ IDM_INLINE void fold_slice(const control *c, size_t folds, size_t slice, const d
   const uint32_t *column = c->folded_column + slice * IDM_LANES * folds;
   const double *value = c->folded + 2 * slice * IDM_LANES * folds;
   for (size_t l = 0; l < lanes; l++, column += folds, value += 2 * folds) {
-    idm_pair part = {0, 0}, other = {0, 0}; /* two chains of additions, to hide their latency */
+    idm_pair part = {0, 0}, other = {0, 0}; /* two accumulators, to hide the latency of additions */
     size_t j = 0;
     for (; j + 2 <= folds; j += 2) {
       part += idm_load_pair(value + 2 * j) * idm_load_pair(x + column[j]);
@@ -549,7 +551,7 @@ IDM_INLINE void fold_slice(const control *c, size_t folds, size_t slice, const d
   }
 }
 
-/* The same, unrolled by the compiler for a binary test under one, two or three models. */
+/* fold_slice, unrolled by the compiler for a binary observation under one, two or three models. */
 IDM_INLINE void slice_folded(const control *c, size_t slice, const double *x, double *restrict sum)
 {
   if (c->folds == 6)
@@ -590,7 +592,7 @@ IDM_KERNEL(, idm_control_derivative, (const void *context, const double *x, doub
   for (size_t slice = 0; slice < c->successors->slices; slice++) {
     const size_t at = slice * IDM_LANES;
     double sum[IDM_LANES] = {0};
-    const bool whole = c->folds || c->merged.rows; /* of actions that do not forget */
+    const bool whole = c->folds || c->merged.rows; /* includes all actions that are not reset */
     if (c->folds) slice_folded(c, slice, x, sum);
     if (c->merged.rows) idm_successor_expect(&c->merged, slice, x, sum);
     for (size_t u = 0; u < c->sizes.actions; u++) {
@@ -606,7 +608,7 @@ IDM_KERNEL(, idm_control_derivative, (const void *context, const double *x, doub
   }
 }
 
-/* --- the transposed derivative -------------------------------------------------------------- */
+/* --- transposed derivative ------------------------------------------------------------------- */
 
 /* to[column] += scale * value for the lanes of one slice. */
 IDM_INLINE void slice_scatter(const idm_successor_block *block, size_t slice, size_t lanes,
@@ -640,8 +642,8 @@ void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, con
   idm_successor_scatter(block, 0, sum, to);
 }
 
-/* y -= gamma F' x with the folded values. Rows that follow each other add to the same columns, and
- * would wait for each other; so folds add to strands of their own, which are summed at the end. */
+/* y -= gamma F' x with the folded values. Consecutive rows add to the same columns, which would
+ * serialise them; so folds add to separate strands, which are summed at the end. */
 IDM_INLINE void scatter_folds(const control *c, size_t folds, const double *restrict x,
                               double *restrict y)
 {
@@ -664,7 +666,7 @@ IDM_INLINE void scatter_folds(const control *c, size_t folds, const double *rest
     for (size_t i = 0; i < n; i++) y[i] -= c->numbers.discount * strand[i];
 }
 
-/* y -= gamma F' x with the joined matrix. */
+/* y -= gamma F' x with the merged matrix. */
 static void scatter_merged(const control *c, const double *x, double *y)
 {
   for (size_t slice = 0; slice < c->merged.slices; slice++) {
@@ -675,7 +677,7 @@ static void scatter_merged(const control *c, const double *x, double *y)
   }
 }
 
-/* One action that does not forget, without folds. */
+/* One action that is not reset, without folds. */
 static void scatter_action(const control *c, size_t u, const double *x, double *y)
 {
   for (size_t m = 0; m < c->models; m++) {

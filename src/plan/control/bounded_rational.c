@@ -1,4 +1,4 @@
-/* The planner `bounded-rational`, and values at any belief.
+/* The planner `bounded-rational` and its special cases, and values and policies at any belief.
  *
  * Contents: evaluate · bounded rational */
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* Values and policies at any belief, from the values on the lattice. */
 
-/* Scratch of an evaluation, cut from one array of numbers. */
+/* Scratch of an evaluation, in one array of numbers. */
 typedef struct evaluation {
   double *q;         /* [action] */
   double *log_pi;    /* [action] */
@@ -24,7 +24,7 @@ typedef struct evaluation {
   double *locate;    /* [2 state] */
   double *expected;  /* of the sensor */
   uint32_t *vertex;  /* [state] */
-  double arrival;    /* of the decision at hand */
+  double arrival;    /* award of a certain successor of the decision */
 } evaluation;
 
 size_t idm_control_scratch(const void *content)
@@ -56,8 +56,8 @@ static bool uses_tables(const control *c)
   return c->quality != NULL;
 }
 
-/* sum_x p(x) V at the successors of z over three states, where no two observations lead to the same
- * belief: the loop of lookahead_model in coordinates of the lattice. */
+/* sum_x p(x) V at the successors of z over three states, if no two observations lead to the same
+ * belief: the loop of lookahead_model in lattice coordinates. */
 IDM_KERNEL_RETURNS(static, double, triangle_expectation,
                    (const control *c, const idm_action_model *action_model, const double *v,
                     const double *emitter, double arrival),
@@ -78,7 +78,7 @@ IDM_KERNEL_RETURNS(static, double, triangle_expectation,
   return future;
 }
 
-/* V at e->posterior, off the lattice, and the award for certainty there. */
+/* V at e->posterior, off the lattice, plus the award for certainty there. */
 static double interpolate_value(const control *c, const double *v, const evaluation *e)
 {
   const size_t count =
@@ -89,7 +89,7 @@ static double interpolate_value(const control *c, const double *v, const evaluat
   return value;
 }
 
-/* V of the successors of z under (u, m) and the surprise: K(z,u,m), off the lattice. */
+/* K(z,u,m) off the lattice: the expected V of the successors under (u, m), and the surprise. */
 static double lookahead_model(const control *c, const double *v, const double *z, size_t u,
                               size_t m, const evaluation *e)
 {
@@ -97,7 +97,7 @@ static double lookahead_model(const control *c, const double *v, const double *z
   const idm_action_model action_model = control_action_model(c, u, m);
   const int *group = c->group + (m * n.actions + u) * n.observations;
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
-  const bool surprises = c->numbers.eta != 0; /* else its logarithms count for nothing */
+  const bool surprises = c->numbers.eta != 0; /* else no logarithms are needed */
   idm_filter_emitter(&action_model, z, e->emitter);
   if (c->is_three_state[m * n.actions + u] && !surprises)
     return c->numbers.discount * triangle_expectation(c, &action_model, v, e->emitter, e->arrival);
@@ -130,7 +130,8 @@ static double entropy_term(double p)
   return p > 0 ? -p * log(p) : 0;
 }
 
-/* Probability, at e->emitter, of the group that leads to the prediction; 0 where there is none. */
+/* Probability, at e->emitter, of the group of observations whose successor is the predicted belief;
+ * 0 if there is none. */
 static double uninformative_probability(const control *c, size_t u, size_t m, const evaluation *e)
 {
   const idm_sizes n = c->sizes;
@@ -144,8 +145,9 @@ static double uninformative_probability(const control *c, size_t u, size_t m, co
   return p;
 }
 
-/* K(z,u,m) of a sensor that passes what is seen, after which K is `seen`, with a probability a:
- * the surprise is that of x or nothing, by the chain rule of entropies. */
+/* K(z,u,m) with a limited sensor that passes the observation with probability a; `seen` is K if it
+ * passes. The surprise is that of the observation or of no observation, by the chain rule of
+ * entropies. */
 static double lookahead_unseen(const control *c, const double *v, const double *z, size_t u,
                                size_t m, double a, double seen, const evaluation *e)
 {
@@ -162,7 +164,7 @@ static double lookahead_unseen(const control *c, const double *v, const double *
   return expected + c->numbers.eta * (surprise + (1 - a) * log_prior);
 }
 
-/* One step of lookahead: Q and K at z from the values with one step less. */
+/* One step of lookahead: Q and K at z from the values that follow. */
 static void lookahead(const control *c, size_t variant, int left, const double *z,
                       const evaluation *e)
 {
@@ -195,7 +197,7 @@ static void policy_by_lookahead(const control *c, size_t variant, int left, cons
   }
 }
 
-/* out[r] = table[r] interpolated, for `rows` rows. */
+/* out[r] = interpolation of table[r], for `rows` rows. */
 IDM_INLINE void interpolate(const control *c, const double *table, size_t rows, size_t count,
                             const evaluation *e, double *out)
 {
@@ -215,7 +217,7 @@ IDM_INLINE void interpolate(const control *c, const double *table, size_t rows, 
   }
 }
 
-/* pi and sigma linearly between the vertices of z's cell, as the paper does. */
+/* pi and sigma by linear interpolation between the vertices of z's cell, as in the paper. */
 static void policy_by_tables(const control *c, size_t variant, int left, const double *z,
                              double *decision, double *opt_specification, const evaluation *e)
 {
@@ -240,7 +242,7 @@ void idm_control_policy(const void *content, size_t variant, int steps, const do
     policy_by_lookahead(c, variant, left, z, decision, opt_specification, &e);
 }
 
-/* log of the interpolated pi, from Q at the vertices. */
+/* log of the interpolated pi, computed from Q at the vertices. */
 static void log_by_tables(const control *c, size_t variant, int left, const double *z,
                           double *log_decision, const evaluation *e)
 {
@@ -310,7 +312,7 @@ void idm_control_quality(const void *content, size_t variant, int steps, const d
 
 /* === bounded rational ======================================================================= */
 
-/* The planner `bounded-rational`, and the agents that it becomes with some blocks clamped. */
+/* The planner `bounded-rational`, and the agents that are special cases of it by clamps. */
 
 static const idm_adjoint_ops adjoint_operations = {.dynamics = true,
                                                    .create = idm_adjoint_create,
@@ -326,7 +328,7 @@ static const idm_belief_ops belief = {.scratch = idm_control_scratch,
                                       .quality = idm_control_quality,
                                       .adjoint = &adjoint_operations};
 
-/* The same without a derivative: the worst models change with the numbers, step by step. */
+/* Operations without a derivative: the set of worst models changes discontinuously with theta. */
 static const idm_belief_ops nondifferentiable = {.scratch = idm_control_scratch,
                                                  .policy = idm_control_policy,
                                                  .log_policy = idm_control_log_policy,
@@ -344,7 +346,7 @@ static const idm_block_id reads[] = {
     IDM_BETA,         IDM_ETA,        IDM_ACTION_PRIOR,    IDM_MODEL_PRIOR,
     IDM_BELIEF_PRIOR, IDM_DELAY_RATE, IDM_SENSOR_CAPACITY, IDM_BLOCK_COUNT};
 
-/* Words of the clamps. */
+/* Abbreviations of clamps. */
 #define FIX_VALUE(id, x)                                                                           \
   {                                                                                                \
     (id), IDM_CLAMP_VALUE, (x)                                                                     \
@@ -388,7 +390,7 @@ static const char *const keys[] = {"resolution",
               IDM_SUPPORTS_UNDISCOUNTED,                                                           \
   .create = (its_create), .plan = idm_control_plan, .destroy = idm_control_destroy,                \
   .belief = &belief, .lattice = &lattice
-/* The decision policy is the planned one: no softmax laid over it. */
+/* The decision policy is the planned one, without a separate softmax. */
 #define BOUNDED(...) CONTROL(0, idm_control_create, IRRELEVANT(IDM_TEMPERATURE), __VA_ARGS__)
 #define KNOWN_ENVIRONMENT(...)                                                                     \
   CONTROL(IDM_NEEDS_ENVIRONMENT, idm_control_create, IRRELEVANT(IDM_TEMPERATURE), __VA_ARGS__)
@@ -402,7 +404,7 @@ const idm_planner idm_bounded_rational = {
 
 const idm_planner idm_rational = {
     .name = "rational",
-    .summary = "its limit alpha=0, beta=inf, eta=0: the ordinary POMDP planner",
+    .summary = "the limit alpha=0, beta=inf, eta=0: the ordinary POMDP planner",
     .row = "Model-based (MDP, POMDP) planner",
     BOUNDED(FIX_VALUE(IDM_ALPHA, 0), FIX_VALUE(IDM_BETA, INFINITY), FIX_VALUE(IDM_ETA, 0),
             IRRELEVANT(IDM_BELIEF_PRIOR)),
@@ -410,7 +412,7 @@ const idm_planner idm_rational = {
 
 static const idm_block_info risk_level = {
     .name = "risk_level",
-    .summary = "share of the models, the worst, that is planned for; 1 is neutral",
+    .summary = "share of the worst models over which the CVaR is taken; 1 is risk-neutral",
     .support = IDM_FRACTION,
     .default_number = 1,
     .scales = IDM_SCALES_FRACTION,
@@ -421,7 +423,8 @@ static const idm_clamp cvar_clamps[] = {FIX_VALUE(IDM_BETA, INFINITY), IRRELEVAN
 
 const idm_planner idm_cvar_robust = {
     .name = "cvar-robust",
-    .summary = "plans for the mean of the worst share of its models, at every step",
+    .summary =
+        "maximises the CVaR over its models: the mean over the worst share of them, at every step",
     .row = "(beyond the table)",
     .reads = reads,
     .own = &risk_level,
@@ -443,7 +446,7 @@ const idm_planner idm_cvar_robust = {
 
 const idm_planner idm_uniformly_random = {
     .name = "uniformly-random",
-    .summary = "every action alike: 1/alpha = 0, uniform action prior",
+    .summary = "all actions with the same probability: 1/alpha = 0, uniform action prior",
     .row = "Uniformly Random Agent",
     .agent = true,
     KNOWN_ENVIRONMENT(FIX_VALUE(IDM_ALPHA, INFINITY), FIX_VALUE(IDM_BETA, INFINITY),
@@ -453,7 +456,7 @@ const idm_planner idm_uniformly_random = {
 
 const idm_planner idm_deterministic_optimal = {
     .name = "deterministic-optimal",
-    .summary = "the best action, knowing the environment",
+    .summary = "the optimal action under the environment's dynamics",
     .row = "Deterministic Optimal Agent",
     .agent = true,
     KNOWN_ENVIRONMENT(FIX_VALUE(IDM_ALPHA, 0), FIX_VALUE(IDM_BETA, INFINITY), FIX_VALUE(IDM_ETA, 0),
@@ -462,7 +465,7 @@ const idm_planner idm_deterministic_optimal = {
 
 const idm_planner idm_boltzmann_exploratory = {
     .name = "boltzmann-exploratory",
-    .summary = "a softmax laid over the optimal Q, with its own temperature",
+    .summary = "a softmax of the optimal Q, with its own temperature",
     .row = "Boltzmann-Exploratory Agent",
     .agent = true,
     CONTROL(IDM_NEEDS_ENVIRONMENT, idm_control_create_exploratory, FIX_VALUE(IDM_ALPHA, 0),

@@ -1,4 +1,5 @@
-/* The constrained form: multipliers that use up given capacities (paper, section 4.2). */
+/* Constrained form: multipliers at which the complexities equal given capacities (paper, section
+ * 4.2; docs/method/control.md, 9). */
 #include <math.h>
 
 #include "base/door.h"
@@ -22,7 +23,7 @@ static double complexity_of(const idm_forward *forward, idm_block_id block)
   return forward->recognition;
 }
 
-/* Complexity at a multiplier, less the capacity. */
+/* Plans at a multiplier; *ret_violation receives the complexity less the capacity, in nats. */
 static idm_status constraint_violation(const multiplier_search *s, double multiplier,
                                        double *ret_violation, idm_error *opt_error)
 {
@@ -34,7 +35,8 @@ static idm_status constraint_violation(const multiplier_search *s, double multip
   return status;
 }
 
-/* A multiplier large enough that the capacity is not exceeded: it falls as the multiplier grows. */
+/* Finds a multiplier at which the capacity is not exceeded: the complexity decreases with the
+ * multiplier. */
 static idm_status bracket(const multiplier_search *s, double *ret_high, idm_error *opt_error)
 {
   for (int i = 0; i <= 40; i++) {
@@ -51,8 +53,8 @@ static idm_status bracket(const multiplier_search *s, double *ret_high, idm_erro
                   "no multiplier up to 2^40 brings the complexity down to %g nats", s->capacity);
 }
 
-/* Bisect log multiplier: complexities may jump where a policy switches, so nothing smoother is
- * safe. */
+/* Bisection in the log multiplier. Complexities may jump where a policy switches, so that faster
+ * methods are not safe. */
 static idm_status bisect(const multiplier_search *s, double high, idm_error *opt_error)
 {
   double low = 1e-12;
@@ -71,7 +73,8 @@ static idm_status bisect(const multiplier_search *s, double high, idm_error *opt
   return constraint_violation(s, high, &violation, opt_error);
 }
 
-/* Solve for one multiplier with the others as they are. Returns whether the constraint binds. */
+/* Solves for one multiplier with the others fixed. *ret_binds receives whether the constraint
+ * binds. */
 static idm_status solve_multiplier(const multiplier_search *s, bool *ret_binds,
                                    idm_error *opt_error)
 {
@@ -80,7 +83,7 @@ static idm_status solve_multiplier(const multiplier_search *s, bool *ret_binds,
   idm_status status = constraint_violation(s, 0, &violation, opt_error);
   if (status != IDM_OK || violation <= 0) return status;
   *ret_binds = true;
-  /* No information at all: the prior itself, which only the limit reaches. */
+  /* Capacity 0: the policy is the prior, which only an infinite multiplier gives. */
   if (s->capacity == 0 && s->block != IDM_ETA)
     return constraint_violation(s, INFINITY, &violation, opt_error);
   double high = 1;
@@ -113,13 +116,13 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent_options *agent,
   for (size_t i = 0; i < 3; i++)
     if (!isnan(constraints[i].capacity) &&
         !idm_planner_reads(idm_workspace_planner(workspace), constraints[i].block))
-      return idm_fail(opt_error, IDM_USAGE, "planner '%s' has no %s to find for the %s capacity",
+      return idm_fail(opt_error, IDM_USAGE,
+                      "planner '%s' has no parameter %s, the multiplier of the %s capacity",
                       idm_workspace_planner(workspace)->name, idm_block_name(constraints[i].block),
                       constraints[i].name);
   idm_status status = IDM_OK;
   bool changed = true;
-  /* One constraint at a time until none moves its multiplier: the dual is convex, so this settles.
-   */
+  /* One constraint at a time until no multiplier changes: the dual is convex, so this converges. */
   for (int round = 0; changed && status == IDM_OK && round < max_rounds; round++) {
     changed = false;
     for (size_t i = 0; i < 3 && status == IDM_OK; i++) {
@@ -134,8 +137,9 @@ idm_status idm_plan_capacity(idm_theta *theta, const idm_agent_options *agent,
     }
   }
   if (status == IDM_OK && changed)
-    status = idm_fail(opt_error, IDM_NUMERICAL, "the capacities did not settle in %d rounds",
-                      max_rounds);
+    status =
+        idm_fail(opt_error, IDM_NUMERICAL,
+                 "the multipliers of the capacities did not converge in %d rounds", max_rounds);
   for (size_t i = 0; i < 3 && status == IDM_OK; i++)
     if (!isnan(constraints[i].capacity) && !binds[i])
       idm_notes_add(opt_notes, "the %s capacity of %g nats does not bind: its multiplier is 0",

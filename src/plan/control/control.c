@@ -1,4 +1,4 @@
-/* The planners `bounded-rational` and `rational`: control on a lattice. */
+/* Planning on a lattice of beliefs: memory, the successor operator, and plans for new theta. */
 #include "plan/control/control.h"
 #include "base/text.h"
 #include "plan/choice.h"
@@ -14,13 +14,13 @@
 
 /* --- memory --------------------------------------------------------------------------------- */
 
-/* What may be perceived: an observation, and with a limited sensor nothing. */
+/* Number of perceptions: the observations, and with a limited sensor also none. */
 static size_t perception_count(const control *c)
 {
   return c->sizes.observations + idm_sensor_is_limited(&c->sensor);
 }
 
-/* Bytes of everything but the successors, a lattice point. */
+/* Bytes per lattice point, without the successors. */
 static double bytes_a_point(const control *c)
 {
   const double actions = (double)c->sizes.actions;
@@ -28,7 +28,7 @@ static double bytes_a_point(const control *c)
   const double layers = (double)c->variants * (c->layers + 1);
   double numbers = (double)c->sizes.states + actions * (1 + (double)c->variants) + pairs + 1 +
                    CONTROL_VECTORS + (double)IDM_GMRES_WORK(c->basis) + layers;
-  numbers += (double)IDM_GMRES_WORK(c->basis) + 13; /* the forward recursion's own */
+  numbers += (double)IDM_GMRES_WORK(c->basis) + 13; /* of the forward recursion */
   if (c->sizes.states == 2)                         /* folds */
     numbers += 2.5 * pairs * (double)perception_count(c) + CONTROL_STRANDS;
   if (c->agent.discounting != IDM_EXPONENTIAL)
@@ -38,10 +38,11 @@ static double bytes_a_point(const control *c)
   return numbers * sizeof(double);
 }
 
-/* Entries of the successors beyond which the derivative is not joined. */
+/* Maximum entries of the successors for which the derivative is merged. */
 enum { max_merged = 1 << 24 };
 
-/* Bytes of the joined derivative, at most: its pattern, its values and where each entry goes. */
+/* Upper bound on the bytes of the merged derivative: its pattern, its values and the index of each
+ * entry. */
 static double bytes_merged(const control *c, size_t points)
 {
   const double row = (double)(c->sizes.actions * c->models * perception_count(c));
@@ -50,22 +51,22 @@ static double bytes_merged(const control *c, size_t points)
   return joins && entries <= max_merged ? 2 * sizeof(double) * entries : 0;
 }
 
-/* Bytes of everything at so many points. */
+/* Total bytes at a number of points. */
 static double bytes_of(const control *c, const idm_successor_request *request, size_t points)
 {
   return (double)points * bytes_a_point(c) + bytes_merged(c, points) +
          idm_successors_bytes(request, points, c->setting->fully_observed);
 }
 
-/* Bytes to be had; of a system that does not say, as a page's does not, a part of what it could
- * address. */
+/* Available bytes; if the system does not report its memory, as in a browser, a part of the address
+ * space. */
 static double available_memory(void)
 {
   const double pages = (double)sysconf(_SC_PHYS_PAGES), page = (double)sysconf(_SC_PAGESIZE);
   return pages > 0 && page > 0 ? 0.8 * pages * page : 0.25 * (double)SIZE_MAX;
 }
 
-/* Refuse up front what would not fit, and say what would. */
+/* IDM_MEMORY if the lattice does not fit into memory, with the largest resolution that does. */
 static idm_status check_memory(const control *c, const idm_successor_request *request,
                                int resolution, idm_error *opt_error)
 {
@@ -84,12 +85,11 @@ static idm_status check_memory(const control *c, const idm_successor_request *re
   if (c->layers > 1) idm_print(horizon, sizeof horizon, " and a horizon of %d", c->layers);
   char advice[64] = "no resolution fits";
   if (fits) idm_print(advice, sizeof advice, "the largest resolution that fits is %d", fits);
-  return idm_fail(
-      opt_error, IDM_MEMORY,
-      "a lattice of resolution %d over %zu states%s has %.4g points and needs about %.3g "
-      "GiB of memory, more than the %.3g GiB this machine can give; %s",
-      resolution, k, horizon, points == SIZE_MAX ? INFINITY : (double)points, needed / 0x1p30,
-      budget / 0x1p30, advice);
+  return idm_fail(opt_error, IDM_MEMORY,
+                  "a lattice of resolution %d over %zu states%s has %.4g points and needs about "
+                  "%.3g GiB of memory, more than the %.3g GiB available; %s",
+                  resolution, k, horizon, points == SIZE_MAX ? INFINITY : (double)points,
+                  needed / 0x1p30, budget / 0x1p30, advice);
 }
 
 /* --- building ------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static idm_certainty certainty_of(const idm_theta *theta)
   return (idm_certainty){.threshold = field[0], .width = field[2]};
 }
 
-/* The utility of beliefs, in an array like that of its block. */
+/* Utility of beliefs over an array with the layout of its block. */
 static belief_reward belief_reward_of(const idm_theta *theta, const double *numbers)
 {
   const size_t weights = BELIEF_REWARD_TERMS * theta->sizes.actions;
@@ -128,7 +128,7 @@ static idm_successor_request request_of(const control *c)
                                  .certainty = c->numbers.certainty};
 }
 
-/* Columns of the folded derivative: those of every block that does not forget, side by side. */
+/* Columns of the folded derivative: those of every block that is not reset, side by side. */
 static idm_status build_folds(control *c, idm_error *opt_error)
 {
   if (c->sizes.states != 2 || c->lattice->corners) return IDM_OK;
@@ -160,19 +160,19 @@ static idm_status build_folds(control *c, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Entries of a block in the sliced format. */
+/* Number of entries of a block in the sliced format. */
 static size_t entries_of(const idm_successor_block *block)
 {
   return block->slices ? block->offset[block->slices] : 0;
 }
 
-/* Whether the blocks of an action are part of the joined derivative. */
+/* Whether the blocks of an action are part of the merged derivative. */
 static bool is_merged(const control *c, size_t u)
 {
   return !c->is_reset[u] && !c->setting->terminal[u];
 }
 
-/* Entries of all blocks that are joined; 0 where some of them have one row for all points. */
+/* Entries of all blocks that are merged; 0 if one of them has a single row for all points. */
 static size_t count_merged(const control *c)
 {
   size_t count = 0;
@@ -195,9 +195,10 @@ static void clear_merged(control *c)
   c->merged_index = NULL;
 }
 
-/* One row of the joined derivative: its columns, in order of appearance, from `column` on, a slice
- * apart, and the entries that add to each. `seen` has the index + 1 of every column of the row, and
- * is left 0. Returns how many there are. */
+/* Builds one row of the merged derivative: its columns in order of appearance, from `column` on
+ * with stride IDM_LANES, and the index of the merged entry for every block entry. seen[column] is
+ * the index + 1 of every column of the row, and is 0 before and after the call. Returns the number
+ * of columns. */
 static size_t merge_row(control *c, size_t slice, size_t lane, uint32_t *column, uint32_t *seen)
 {
   const size_t first = c->merged.offset[slice];
@@ -219,8 +220,8 @@ static size_t merge_row(control *c, size_t slice, size_t lane, uint32_t *column,
   return count;
 }
 
-/* The pattern of the joined derivative. Entries that a block lacks are (column 0, value 0) and are
- * joined as such. */
+/* Builds the pattern of the merged derivative. Padding entries of a block (column 0, value 0) are
+ * merged like others. */
 static void merge_rows(control *c, uint32_t *seen)
 {
   c->merged.rows = c->lattice->points;
@@ -236,7 +237,7 @@ static void merge_rows(control *c, uint32_t *seen)
   }
 }
 
-/* The joined derivative, where it has at most half of the entries. */
+/* Builds the merged derivative, if it has at most half of the entries of the blocks. */
 static idm_status build_merged(control *c, idm_error *opt_error)
 {
   const size_t entries = c->sizes.states == 2 || c->lattice->corners ? 0 : count_merged(c);
@@ -278,7 +279,7 @@ static void group_observations(control *c, size_t u, size_t m)
     c->is_three_state[at] = c->is_three_state[at] && (group[x] == x || group[x] < 0);
 }
 
-/* Build the successor operator for the dynamics held in the control. */
+/* Builds the successor operator for the dynamics in the control. */
 static idm_status build_successors(control *c, idm_error *opt_error)
 {
   const idm_sizes n = c->sizes;
@@ -306,7 +307,7 @@ static idm_status build_successors(control *c, idm_error *opt_error)
   return built_status;
 }
 
-/* The sensor of a theta over the dynamics and weights held in the control. */
+/* Sensor of a theta over the dynamics and weights in the control. */
 static void set_sensor(control *c, const idm_theta *theta)
 {
   c->sensor = idm_sensor_of(c->setting, theta);
@@ -441,8 +442,8 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
   c->models = theta->models;
   c->variants = idm_theta_variants(theta);
   c->layers = setting->horizon > 0 ? setting->horizon : 1;
-  c->dynamics_free =
-      idm_update_is_free(theta) && !setting->moves; /* these have no beliefs to make */
+  c->dynamics_free = idm_update_is_free(theta) &&
+                     !setting->moves; /* with sparse transitions no beliefs are updated */
   c->belief_prior_free = theta->block[IDM_BELIEF_PRIOR].role == IDM_DESCRIPTIVE;
   c->award_free = theta->block[IDM_CERTAINTY].role == IDM_DESCRIPTIVE;
   c->update = idm_update_of(theta);
@@ -452,10 +453,9 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
 
   if (agent->discounting != IDM_EXPONENTIAL && setting->horizon <= 0) {
     idm_control_destroy(c);
-    return idm_fail(
-        opt_error, IDM_INPUT,
-        "discounting by delay plans back from the end, and there is no horizon; say how "
-        "many steps an episode has (--set horizon=N)");
+    return idm_fail(opt_error, IDM_INPUT,
+                    "discounting by delay requires a horizon; set the number of steps of an "
+                    "episode (--set horizon=N)");
   }
   for (size_t id = 0; id < theta->blocks; id++)
     if (id != IDM_UTILITY && theta->block[id].variants > 1) {
@@ -465,7 +465,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
     }
   const int resolution =
       agent->resolution > 0 ? agent->resolution : idm_lattice_default(c->sizes.states);
-  /* Past some hundred thousand points the basis, not the operator, would be the memory. */
+  /* Beyond some hundred thousand points the basis, not the operator, would dominate memory. */
   const size_t points =
       setting->fully_observed ? c->sizes.states : idm_lattice_count(c->sizes.states, resolution);
   c->basis = points > 200000 ? 8 : IDM_GMRES_BASIS;
@@ -490,7 +490,7 @@ idm_status idm_control_create(const idm_setting *setting, const idm_theta *theta
 
 /* --- planning ------------------------------------------------------------------------------- */
 
-/* Whether the sensor passes what it passed; the weights of models count where it is limited. */
+/* Whether the sensor is unchanged. A limited sensor also depends on the model prior. */
 static bool same_sensor(const control *c, const idm_theta *theta)
 {
   const idm_sensor new_successors = idm_sensor_of(c->setting, theta);
@@ -500,8 +500,8 @@ static bool same_sensor(const control *c, const idm_theta *theta)
               0);
 }
 
-/* Take new dynamics in; the operator is rebuilt only when they, what is certain or what the sensor
- * passes changed. */
+/* Copies new dynamics. The operator is rebuilt only if the dynamics, the belief update, the
+ * threshold of certainty, the belief prior or the sensor changed. */
 static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error *opt_error)
 {
   const double *transition = idm_theta_values(theta, IDM_TRANSITION, 0);
@@ -520,7 +520,7 @@ static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error 
       memcmp(c->emission, emission, emission_bytes) == 0 &&
       (!prior_bytes || memcmp(c->belief_prior, prior, prior_bytes) == 0))
     return IDM_OK;
-  c->built = false; /* until the operator is whole, so that a failure is not taken for a build */
+  c->built = false; /* until the operator is complete, so that a failed build is not used */
   memcpy(c->transition, transition, transition_bytes);
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
@@ -531,8 +531,8 @@ static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error 
   return build_successors(c, opt_error);
 }
 
-/* Take the utility of a variant in; rewards on the lattice follow only when it, or the award,
- * changed. */
+/* Copies the utility of a variant; rewards on the lattice are recomputed only if it or the award
+ * changed. Returns whether they were. */
 static bool update_utility(control *c, const idm_theta *theta, size_t variant)
 {
   const size_t pairs = c->sizes.actions * c->sizes.states;
@@ -544,7 +544,8 @@ static bool update_utility(control *c, const idm_theta *theta, size_t variant)
   return true;
 }
 
-/* Take in what a belief is worth by itself; rewards on the lattice follow where that changed. */
+/* Copies the award for certainty and the utility of beliefs; marks the rewards on the lattice as
+ * outdated if these changed. */
 static void update_awards(control *c, const idm_theta *theta)
 {
   const double award = idm_theta_values(theta, IDM_CERTAINTY, 0)[1];
@@ -596,12 +597,12 @@ idm_status idm_control_plan(void *content, const idm_theta *theta, const idm_sol
 idm_status idm_control_store(void *content, size_t slot, idm_error *opt_error)
 {
   control *c = content;
-  if (c->setting->horizon > 0) return IDM_OK; /* backward induction starts from nothing */
+  if (c->setting->horizon > 0) return IDM_OK; /* backward induction has no starting point */
   for (size_t v = 0; v < c->variants; v++)
     if (!c->solved[v])
-      return idm_fail(opt_error, IDM_USAGE, "nothing is planned yet that could be kept");
+      return idm_fail(opt_error, IDM_USAGE, "there is no solution to store: call idm_plan first");
   if (slot > c->slots)
-    return idm_fail(opt_error, IDM_USAGE, "slot %zu is kept before slot %zu", slot, c->slots);
+    return idm_fail(opt_error, IDM_USAGE, "slot %zu is stored before slot %zu", slot, c->slots);
   const size_t one = idm_times(c->variants, c->padded);
   if (slot == c->slots) {
     double *stored = idm_new(idm_times(slot + 1, one), sizeof *stored);

@@ -1,17 +1,19 @@
-/* Discounting by delay: naive and sophisticated selves.
+/* Delay discounting, D(j) = 1/(1 + kappa j): naive and sophisticated agents.
  *
- * A naive self plans as if later selves counted delays from now as it does: at delay j the next
- * step is worth D(j+1)/D(j) as much. It plans anew at every step, so that each number of steps left
- * has a chain of its own.
+ * A naive agent plans as if its later decisions measured delays from now: at delay j the next step
+ * is discounted by D(j+1)/D(j). It replans at every step, so that each number of steps left has its
+ * own backward induction.
  *
- * A sophisticated self knows what later selves will do. With W_j(z) the utilities from z on, less
- * their prices, the first at delay j, under the policies of the selves with m, m-1, ... steps left,
+ * A sophisticated agent anticipates its later decisions. Let W_j(z) be the utilities from z on,
+ * less their information costs, the first at delay j, under the policies with m, m-1, ... steps
+ * left:
  *
  *   W_j = D(j) r + P W_{j+1},   r = V - P W_1,
  *
- * where V = soft(Q) is what the self with m steps left expects, of which P W_1 lies after its own
- * step: r is that step alone, its price included. As everywhere on the lattice, V, r and W_j leave
- * out the award for certainty of the point itself; P W_j has that of the successors. */
+ * where V = soft(Q) is the value with m steps left, of which P W_1 follows the current step: r is
+ * the utility of that step alone, its information cost included. As everywhere on the lattice, V, r
+ * and W_j exclude the award for certainty of the point itself; P W_j includes that of the
+ * successors. */
 #include "plan/control/control.h"
 
 #include <math.h>
@@ -27,7 +29,7 @@ static double *layer_of(const control *c, size_t variant, int left)
   return c->value + ((size_t)(c->layers + 1) * variant + (size_t)left) * c->padded;
 }
 
-/* The decision with `left` steps left, from what follows it. */
+/* Backup with `left` steps left from the values that follow; returns the largest |value|. */
 static double backup_layer(control *c, size_t variant, int left, bool mix)
 {
   backup_output out = {.value = layer_of(c, variant, left), .mix = mix};
@@ -38,7 +40,7 @@ static double backup_layer(control *c, size_t variant, int left, bool mix)
   return out.size;
 }
 
-/* What a naive self expects after its step, planned back from the end. */
+/* Values that a naive agent expects after its step, by backward induction. */
 static void naive_continuation(control *c, int left, double *continuation, idm_plan_report *report)
 {
   double *next = c->vector;
@@ -53,8 +55,8 @@ static void naive_continuation(control *c, int left, double *continuation, idm_p
   }
 }
 
-/* The expected award for certainty after a decision that left its policies in control->mix, as if
- * at no delay. */
+/* Expected award for certainty, without delay, after the decision whose policies are in
+ * control->mix. */
 static void expect_award(const control *c, int left, double *award)
 {
   const double discount_factor = left > 1 ? c->numbers.certainty_award : 0;
@@ -70,7 +72,7 @@ static void expect_award(const control *c, int left, double *award)
   }
 }
 
-/* W_j of the selves with one step more: after a decision that left its policies in control->mix. */
+/* Updates W_j by one more step, after the decision whose policies are in control->mix. */
 static void update_delayed(control *c, size_t variant, int left)
 {
   const size_t n = c->padded;

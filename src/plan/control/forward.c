@@ -1,4 +1,5 @@
-/* The forward recursion: internal occupancy, return, and the three complexities in nats. */
+/* Forward recursion: internal occupancy, return, and the three complexities in nats
+ * (docs/method/control.md, 9). */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -7,16 +8,16 @@
 #include "base/memory.h"
 #include "plan/control/control.h"
 
-/* The error of an occupancy, in the 1-norm, that is borne; within `near_one` of a discount of 1,
- * the return a step that rounding of the values may cost, relative to the largest utility. */
+/* Accepted error of the occupancy, in the 1-norm. Within `near_one` of a discount of 1, accepted
+ * loss of return per step by rounding of the values, relative to the largest utility. */
 static const double max_error = 1e-8;
 static const double near_one = 1e-5;
 static const double max_loss = 1e-6;
 
-/* What one visit to a lattice point contributes to the four totals. */
+/* Contribution of one visit to a lattice point to the totals. */
 typedef struct contribution {
   double utility; /* of the decision, without awards for certainty */
-  double arrival; /* awards for certainty of the beliefs that follow */
+  double arrival; /* awards for certainty of the successors */
   double decision;
   double specification;
   double recognition;
@@ -28,13 +29,13 @@ typedef struct recursion {
   double *flow;        /* [padded] */
   double *residual;    /* [padded] */
   double *work;        /* of GMRES, and scratch for the start */
-  double *scratch;     /* [4][padded]: of the spread */
+  double *scratch;     /* [4][padded]: of the occupancy */
   contribution *visit; /* [points] */
   double *q;           /* [action] */
   double *pi;          /* [action] */
   double *k;           /* [action][model] */
   double *sigma;       /* [model] */
-  double lowest;       /* of B*V - V over the points, no more than 0 where an action is terminal */
+  double lowest;       /* of B*V - V over the points, at most 0 with a terminal action */
   double highest;
   double size; /* max |V| */
 } recursion;
@@ -73,7 +74,8 @@ static idm_status prepare(recursion *r, control *c, idm_error *opt_error)
   return idm_fail_memory(opt_error);
 }
 
-/* The models' part of a visit under action u: KL of sigma, surprise, and the weights pi sigma. */
+/* Models' part of a visit under action u: KL of sigma, surprise, award, and the weights pi sigma.
+ */
 static void visit_models(recursion *r, size_t point, size_t u, contribution *contribution_at)
 {
   control *c = r->c;
@@ -124,7 +126,7 @@ static void visit_points(recursion *r, const double *v)
   idm_control_fold(c);
 }
 
-/* rho_0 on the lattice, and V there. */
+/* Distributes the start belief over lattice points, into `mass`; returns V at the start. */
 static double interpolate_start(recursion *r, const double *v, double *mass)
 {
   const control *c = r->c;
@@ -142,7 +144,8 @@ static double interpolate_start(recursion *r, const double *v, double *mass)
   return expected;
 }
 
-/* A visit counts `counts`, and what is paid at the next step `next`. */
+/* Adds visits to the totals: utilities and complexities with factor `discount_factor`, awards on
+ * arrival with factor `next`. */
 static void add_visits(const recursion *r, const double *mass, double discount_factor, double next,
                        idm_forward *forward)
 {
@@ -156,9 +159,9 @@ static void add_visits(const recursion *r, const double *mass, double discount_f
   }
 }
 
-/* --- the occupancy -------------------------------------------------------------------------- */
+/* --- occupancy ------------------------------------------------------------------------------- */
 
-/* (I - gamma P') x = b, or the same where nothing moves into one point (`taboo`). */
+/* The system (I - gamma P') x = b; with a `taboo` point, without transitions into it. */
 typedef struct occupancy_system {
   recursion *r;
   size_t taboo; /* SIZE_MAX: none */
@@ -204,7 +207,8 @@ static double residual_norm(const occupancy_system *s, const double *b, const do
   return one_norm(r->c->padded, r->residual);
 }
 
-/* The recursion itself, which contracts, until it is done or no longer gains anything. */
+/* Fixed-point recursion, a contraction, until it converges or makes no progress. Returns the norm
+ * of the residual. */
 static double iterate_recursion(const occupancy_system *s, const double *b, double norm, double *x)
 {
   enum { recursions = 200000, between = 64 };
@@ -219,8 +223,8 @@ static double iterate_recursion(const occupancy_system *s, const double *b, doub
   return norm;
 }
 
-/* x = A^-1 b: Krylov with refinement, then the recursion. Returns the 1-norm of what is left over,
- * rounding of the last look included. */
+/* x = A^-1 b by GMRES with iterative refinement, then the recursion. Returns the 1-norm of the
+ * residual, including the rounding error of its last evaluation. */
 static double solve_occupancy(const occupancy_system *s, const double *b, double *x)
 {
   enum { refinements = 30, products = 400 };
@@ -243,9 +247,9 @@ static double solve_occupancy(const occupancy_system *s, const double *b, double
   return iterate_recursion(s, b, norm, x) + 8 * DBL_EPSILON * one_norm(n, x);
 }
 
-/* A bound on the 1-norm of A^-1: A is an M-matrix, so y > 0 with A' y >= c > 0 everywhere bounds it
- * by max y / c (Berman and Plemmons 1994, chapter 6). y is near the expected discounted time until
- * the end, or until the taboo point is reached. */
+/* Bound on the 1-norm of A^-1: A is an M-matrix, so y > 0 with A' y >= c > 0 everywhere bounds it
+ * by max y / c (Berman and Plemmons 1994, chapter 6). y approximates the expected discounted time
+ * until the end, or until the taboo point is reached. */
 static double inverse_norm_bound(const occupancy_system *s)
 {
   enum { products = 2000 };
@@ -265,10 +269,10 @@ static double inverse_norm_bound(const occupancy_system *s)
   return smallest > 0 ? fmin(discounted_time, most_visited / smallest) : discounted_time;
 }
 
-/* Where actions end nothing the occupancy sums to 1, and near a discount of 1 that equation is the
- * one that counts: mass = mass until the point that is visited most is reached + a multiple of what
- * lies between two visits to it. Both parts are as well-conditioned as that point is soon reached,
- * whatever the discount. */
+/* Occupancy by cycles, without terminal actions. The occupancy then sums to 1, and near a discount
+ * of 1 this equation determines it: mass = mass until the most visited point is reached + a
+ * multiple of the mass between two visits to it. Both parts are well-conditioned if that point is
+ * reached soon, whatever the discount. Returns a bound on the error in the 1-norm. */
 static double solve_by_cycles(occupancy_system *s, const double *start, double *between)
 {
   recursion *r = s->r;
@@ -293,7 +297,7 @@ static double solve_by_cycles(occupancy_system *s, const double *start, double *
   return 2 * inverse_norm_bound(s) * (left + times * left_between);
 }
 
-/* The occupancy; returns a bound on its error in the 1-norm. */
+/* Computes the occupancy; returns a bound on its error in the 1-norm. */
 static double compute_occupancy(recursion *r, const double *start)
 {
   const size_t n = r->c->padded;
@@ -306,9 +310,9 @@ static double compute_occupancy(recursion *r, const double *start)
                             : solve_by_cycles(&s, start, r->scratch + 3 * n);
 }
 
-/* Near a discount of 1 the values are so large that what tells actions apart is lost in rounding:
- * B*V - V then spans the return that the policies miss, and where the best is taken alternatives
- * that differ by less than a tie are shared. */
+/* Near a discount of 1 the values are so large that differences between actions are lost to
+ * rounding. The range of B*V - V then bounds the loss of return; at a temperature of 0, actions
+ * whose values differ by less than a tie also share the probability. */
 static idm_status check_policies(const recursion *r, idm_error *opt_error)
 {
   const control_numbers *numbers = &r->c->numbers;
@@ -316,11 +320,11 @@ static idm_status check_policies(const recursion *r, idm_error *opt_error)
   const bool has_maximum = numbers->alpha == 0 || numbers->beta == 0 || numbers->temperature == 0;
   const double return_loss = fmax(r->highest - r->lowest, has_maximum ? IDM_TIE * r->size : 0);
   if (1 - gamma > near_one || return_loss <= max_loss * fmax(1, r->c->largest)) return IDM_OK;
-  return idm_fail(opt_error, IDM_NUMERICAL,
-                  "at a discount of %.17g values are known to rounding only, which leaves the "
-                  "return uncertain by %.2g a step; expected at most %.2g: take a discount further "
-                  "from 1, or a horizon",
-                  gamma, return_loss, max_loss * fmax(1, r->c->largest));
+  return idm_fail(
+      opt_error, IDM_NUMERICAL,
+      "at a discount of %.17g rounding of the values leaves the return uncertain by %.2g per step; "
+      "expected at most %.2g: use a discount further from 1, or a horizon",
+      gamma, return_loss, max_loss * fmax(1, r->c->largest));
 }
 
 static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *forward,
@@ -344,17 +348,17 @@ static idm_status forward_stationary(recursion *r, size_t variant, idm_forward *
   if (status != IDM_OK) return status;
   if (!(bound <= max_error))
     return idm_fail(opt_error, IDM_NUMERICAL,
-                    "at a discount of %.17g the occupancy is known to %.2g only; expected %.2g: "
-                    "take a discount further from 1, or a horizon",
+                    "at a discount of %.17g the occupancy is accurate to %.2g only; expected %.2g: "
+                    "use a discount further from 1, or a horizon",
                     c->numbers.discount, bound, max_error);
   forward->internal_return = weight * idm_control_award(c, c->setting->start);
   add_visits(r, r->mass, 1, c->numbers.discount, forward);
   return IDM_OK;
 }
 
-/* With a horizon: discounted sums over the steps; `mass` ends as the discounted visits. Utilities
- * that count by delay do so from the first step; what a naive self expects of them there is not
- * what later selves make of it. */
+/* With a horizon: discounted sums over the steps; `mass` receives the discounted visits. Delays are
+ * measured from the first step; the return that a naive agent expects there differs from the return
+ * of its later decisions. */
 static idm_status forward_horizon(recursion *r, size_t variant, idm_forward *forward,
                                   idm_error *opt_error)
 {

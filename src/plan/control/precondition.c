@@ -1,7 +1,8 @@
-/* A preconditioner of Newton's linear solves: see the header.
+/* Preconditioner of Newton's linear solves: the dense inverse of the derivative at a stored
+ * solution.
  *
- * Plans that start from a solution nearby have a derivative nearby as well. Preconditioned from the
- * right by the inverse of that one, GMRES takes a few products in place of twenty. */
+ * A plan that starts from a nearby solution has a similar derivative. With that inverse as a right
+ * preconditioner, GMRES takes a few products instead of about twenty. */
 #include "plan/control/control.h"
 
 #include <math.h>
@@ -10,11 +11,12 @@
 #include "base/memory.h"
 #include "base/vector.h"
 
-/* Points up to which a product with the dense inverse costs less than the products it saves. */
+/* Maximum points; beyond, a product with the dense inverse costs more than the products it saves.
+ */
 enum { max_points = 640 };
 
-/* a[n][n] becomes its inverse, by Gauss and Jordan. The rows of I - gamma P are diagonally
- * dominant, so that no pivot is needed. */
+/* Replaces a[n][n] by its inverse, by Gauss-Jordan elimination. The rows of I - gamma P are
+ * diagonally dominant, so that pivoting is not needed. */
 IDM_KERNEL(static, invert, (size_t n, double *restrict a), (n, a))
 {
   for (size_t k = 0; k < n; k++) {
@@ -32,7 +34,7 @@ IDM_KERNEL(static, invert, (size_t n, double *restrict a), (n, a))
   }
 }
 
-/* Room for the inverse of one more slot. */
+/* Allocates the inverse of one more slot. */
 static idm_status grow(control *c, idm_error *opt_error)
 {
   const size_t one = idm_times(c->padded, c->padded);
@@ -56,7 +58,8 @@ idm_status idm_control_precondition(control *c, size_t slot, idm_error *opt_erro
   double *inverse = c->inverse + slot * n * n, *unit_vector = c->vector;
   idm_control_fold(c);
   memset(unit_vector, 0, n * sizeof *unit_vector);
-  /* Column by column, which makes rows: the inverse of the transpose, which products below read. */
+  /* Columns of the derivative are stored as rows: the result is the inverse of the transpose, which
+   * the products below read. */
   for (size_t j = 0; j < n; j++) {
     unit_vector[j] = 1;
     idm_control_derivative(c, unit_vector, inverse + j * n);
@@ -81,7 +84,7 @@ IDM_KERNEL(, idm_control_apply_inverse, (const control *c, const double *x, doub
 {
   const size_t n = c->padded;
   memset(y, 0, n * sizeof *y);
-  for (size_t j = 0; j + 4 <= n; j += 4) { /* slices are whole, so that n is a multiple of 4 */
+  for (size_t j = 0; j + 4 <= n; j += 4) { /* n is a multiple of 4, because slices are whole */
     const double *restrict row = c->preconditioner + j * n;
     const double a = x[j], b = x[j + 1], d = x[j + 2], e = x[j + 3];
     for (size_t i = 0; i < n; i++)

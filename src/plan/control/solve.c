@@ -1,10 +1,12 @@
-/* Solving V = B*V with a certified bound: Newton, and the sweeps it falls back on. Newton is soft
- * policy iteration: GMRES solves (I - gamma P) d = B*V - V to 1e-3 (a quarter fewer products than
- * BiCGStab). A step is kept if the certified bound shrinks; else the decision policy is held
- * (Hoffman and Karp), then shifted sweeps. With terminal actions B* is not shift-equivariant: the
- * interval around V* is widened to hold 0. Ties are within 1e-12.
+/* Solution of V = B*V with a certified bound, by Newton's method (soft policy iteration) with
+ * sweeps as fallback (docs/method/control.md, 8).
  *
- * Contents: endless · solve */
+ * GMRES solves (I - gamma P) d = B*V - V to 1e-3 (a quarter fewer products than BiCGStab). A step
+ * is accepted if the certified bound decreases; else the decision policy is held fixed (Hoffman and
+ * Karp), then shifted sweeps follow. With terminal actions B* is not shift-equivariant: the
+ * interval around V* is widened to contain 0. Values within a relative 1e-12 are ties.
+ *
+ * Contents: shortest paths · solve */
 #include "plan/control/control.h"
 
 #include <float.h>
@@ -15,7 +17,7 @@
 #include "base/memory.h"
 #include "base/soft.h"
 
-/* === endless ================================================================================== */
+/* === shortest paths ========================================================================= */
 
 /* A discount of 1 without a horizon: stochastic shortest paths (Bertsekas and Tsitsiklis 1991). */
 
@@ -24,7 +26,7 @@ static const idm_successor_block *block_of(const control *c, size_t u)
   return &c->successors->block[u * c->models];
 }
 
-/* Whether the agent may ever take an action. */
+/* Whether an action has a positive prior probability. */
 static bool is_open(const control *c, size_t u)
 {
   return c->numbers.action_prior[u] > 0;
@@ -35,7 +37,7 @@ static double reward_of(const control *c, size_t s, size_t u)
   return c->reward[u * c->padded + s];
 }
 
-/* Whether a successor of s is marked, or all of them are. */
+/* Whether some successor of s is marked; if `all`, whether all of them are. */
 static bool leads_to(const idm_successor_block *block, size_t s, const bool *mark, bool all)
 {
   const size_t slice = s / IDM_LANES;
@@ -45,9 +47,10 @@ static bool leads_to(const idm_successor_block *block, size_t s, const bool *mar
   return all;
 }
 
-/* --- does it have a value? ------------------------------------------------------------------ */
+/* --- existence of a value -------------------------------------------------------------------- */
 
-/* Everything is over where every action stays, at a utility of 0. */
+/* Whether a state is absorbing: every open action stays in it, at utility 0. `only` is scratch,
+ * [state], all false. */
 static bool is_absorbing_state(const control *c, size_t s, bool *only)
 {
   bool over = true;
@@ -67,8 +70,9 @@ static bool can_stop(const control *c, size_t s)
   return false;
 }
 
-/* Mark the states from which some policy may end; returns one from which none does, or the number
- * of states. Where all may end, a policy that takes every action ends for certain. */
+/* Marks the states from which some policy terminates. Returns a state from which none does, or the
+ * number of states. If all states are marked, a policy that takes every action with positive
+ * probability terminates with probability 1. */
 static size_t mark_terminating(const control *c, bool *terminating)
 {
   const size_t states = c->sizes.states;
@@ -87,13 +91,14 @@ static size_t mark_terminating(const control *c, bool *terminating)
   return s;
 }
 
-/* Whether an action keeps to the states marked. */
+/* Whether an action is open and stays within the marked states. */
 static bool keeps_within(const control *c, size_t s, size_t u, const bool *mark)
 {
   return is_open(c, u) && !c->setting->terminal[u] && leads_to(block_of(c, u), s, mark, true);
 }
 
-/* The states in which one may go on for ever: the largest set that some action of each keeps to. */
+/* Marks the states in which a policy may continue for ever: the largest set such that some action
+ * of every state stays in it. Returns whether it is not empty. */
 static bool mark_nonterminating(const control *c, bool *nonterminating)
 {
   const size_t states = c->sizes.states;
@@ -115,8 +120,8 @@ static bool mark_nonterminating(const control *c, bool *nonterminating)
   return any;
 }
 
-/* The most that a step may add to v among the states in which one goes on, and v one half step on.
- */
+/* One sweep of value iteration over the marked states, with step 1/2. Returns the largest
+ * difference of backup and v. */
 static double halfstep_sweep(const control *c, const bool *nonterminating, double *v, double *next)
 {
   double max_value = -INFINITY;
@@ -133,8 +138,8 @@ static double halfstep_sweep(const control *c, const bool *nonterminating, doubl
   return max_value;
 }
 
-/* Whether going on for ever loses for ever: the mean of the best policy that does is at most the
- * largest rise of any function. */
+/* Whether every policy that continues for ever has a negative mean utility: the largest mean is at
+ * most max(B v - v), for any function v. */
 static bool mean_is_negative(const control *c, const bool *nonterminating, double *v, double *next)
 {
   enum { max_sweeps = 20000 };
@@ -153,31 +158,30 @@ static idm_status check(control *c, bool *mark, double *room, idm_error *opt_err
   for (size_t s = 0; s < states; s++) c->absorbing[s] = is_absorbing_state(c, s, mark);
   const size_t nonterminating_state = mark_terminating(c, mark);
   if (nonterminating_state < states)
-    return idm_fail(
-        opt_error, IDM_INPUT,
-        "the discount is 1 without a horizon, and from '%s' no policy comes to an end: a "
-        "terminal action, or a state of utility 0 that is never left",
-        name[nonterminating_state]);
+    return idm_fail(opt_error, IDM_INPUT,
+                    "the discount is 1 without a horizon, but from '%s' no policy terminates; "
+                    "expected a terminal action, or an absorbing state of utility 0",
+                    name[nonterminating_state]);
   if (!mark_nonterminating(c, mark) || mean_is_negative(c, mark, room, room + states))
     return IDM_OK;
   size_t s = 0;
   while (!mark[s]) s++;
   return idm_fail(opt_error, IDM_INPUT,
-                  "the discount is 1 without a horizon, and a policy that goes on for ever, as in "
-                  "'%s', is not seen to lose for ever: values may not exist",
+                  "the discount is 1 without a horizon, but a policy that never terminates, as in "
+                  "'%s', was not shown to have a negative mean utility: values may not exist",
                   name[s]);
 }
 
-/* Mark the states in which everything is over (control->ended), and check that the variant selected
- * has a value: from everywhere some policy ends, and one that does not loses for ever. IDM_INPUT
- * with the reason where it has none, or where that cannot be told. */
+/* Marks the absorbing states (control->absorbing), and checks that the selected variant has a
+ * value: from every state some policy terminates, and a policy that does not has unbounded cost.
+ * IDM_INPUT with the reason if it has none, or if the check is inconclusive. */
 static idm_status idm_control_check_ssp(control *c, idm_error *opt_error)
 {
   const size_t states = c->sizes.states;
   if (!c->lattice->corners || c->models > 1 || signbit(c->numbers.alpha) || c->numbers.eta != 0)
     return idm_fail(opt_error, IDM_INPUT,
-                    "a discount of 1 without a horizon needs states that are observed, one model, "
-                    "alpha of at least 0 and eta 0");
+                    "a discount of 1 without a horizon requires observed states, one model, alpha "
+                    "of at least 0 and eta 0");
   if (!c->absorbing) c->absorbing = idm_new(states, sizeof *c->absorbing);
   bool *mark = idm_new(states, sizeof *mark);
   double *room = idm_new(2 * states, sizeof *room);
@@ -188,14 +192,14 @@ static idm_status idm_control_check_ssp(control *c, idm_error *opt_error)
   return status;
 }
 
-/* --- solving -------------------------------------------------------------------------------- */
+/* --- solution -------------------------------------------------------------------------------- */
 
 static double size_of(const backup_output *out)
 {
   return fmax(fabs(out->lowest), fabs(out->highest));
 }
 
-/* The most steps that the policy in control->mix takes on average: (I - P) n = 1. */
+/* Largest expected number of steps under the policy in control->mix: (I - P) n = 1. */
 static double max_expected_steps(control *c, double *n, double *one, double *work)
 {
   for (size_t i = 0; i < c->padded; i++) one[i] = i < c->sizes.states && !c->absorbing[i] ? 1 : 0;
@@ -205,9 +209,10 @@ static double max_expected_steps(control *c, double *n, double *one, double *wor
   return max_value;
 }
 
-/* With d = B*V - V: the policy of B*V takes `steps` steps at most, so that V* is no further below
- * than steps |d|. An optimal one that costs at least `cost` a step, and earns no more than `prize`
- * at its end, takes (prize - V) / cost, which bounds how far V* is above. */
+/* Bound on |V - V*|, with d = max |B*V - V|. The policy of B*V takes at most `steps` steps on
+ * average, so V* is at most steps d below V. If every step before the end costs at least `cost` and
+ * the last one earns at most `end_reward`, an optimal policy takes at most (end_reward - V) / cost
+ * steps, which bounds V* from above. Infinite if a step before the end may cost nothing. */
 static double bound_of(const control *c, double d, double steps, const double *v)
 {
   double cost = INFINITY, end_reward = 0, lowest = 0;
@@ -228,7 +233,7 @@ static double bound_of(const control *c, double d, double steps, const double *v
   return cost > 0 ? fmax(steps, worst) * (d + rounding) : INFINITY;
 }
 
-/* Scratch, cut from control->vector. */
+/* Scratch in control->vector. */
 typedef struct ssp_vectors {
   double *backup;
   double *step;
@@ -244,7 +249,8 @@ static ssp_vectors ssp_vectors_of(const control *c)
   return (ssp_vectors){first, first + n, first + 2 * n, first + 3 * n, first + 4 * n};
 }
 
-/* step = v + (I - P)^-1 (backup - v), the value of the policy in control->mix where it ends. */
+/* step = v + (I - P)^-1 (backup - v), the value of the policy in control->mix, if that terminates.
+ */
 static void evaluate(control *c, const ssp_vectors *w, idm_plan_report *report)
 {
   enum { max_products = 4000 };
@@ -254,7 +260,7 @@ static void evaluate(control *c, const ssp_vectors *w, idm_plan_report *report)
   for (size_t i = 0; i < c->padded; i++) w->step[i] += w->v[i];
 }
 
-/* The value of a policy that takes every action as the prior has it, and so ends. */
+/* Initial value: that of the action prior as policy, which terminates. */
 static void start(control *c, const ssp_vectors *w, idm_plan_report *report)
 {
   for (size_t u = 0; u < c->sizes.actions; u++)
@@ -268,14 +274,15 @@ static void start(control *c, const ssp_vectors *w, idm_plan_report *report)
   memcpy(w->v, w->step, c->padded * sizeof *w->v);
 }
 
-/* Policy iteration: what improves on a policy that ends, ends too. A value that is none of a policy
- * (where the linear solve went astray) shows by B*V < V, and a sweep takes its place. */
-/* V = B*V of the variant selected, in scratch of the control. The bound is known where every step
- * before the end costs something, else infinite. */
+/* Solves V = B*V for the selected variant, in scratch of the control, by policy iteration: a policy
+ * that improves on a terminating one terminates too. If the linear solve is inaccurate the result
+ * may not be the value of a policy; then B*V < V somewhere, and a sweep replaces the step. The
+ * bound is infinite unless every step before the end has a positive cost. */
 static const double *idm_control_solve_ssp(control *c, const idm_solver *solver,
                                            idm_plan_report *report)
 {
-  static const double slack = 1e-8; /* of the linear solve, by the size of values */
+  static const double slack =
+      1e-8; /* accepted error of the linear solve, relative to the size of the values */
   const ssp_vectors w = ssp_vectors_of(c);
   backup_output out = {.value = w.backup, .mix = true};
   start(c, &w, report);
@@ -305,14 +312,14 @@ static const double *idm_control_solve_ssp(control *c, const idm_solver *solver,
 /* === solve ==================================================================================== */
 
 /* Relative residual of the linear solve in a Newton step. Measured on DIAG and at 5,000 points:
- * 1e-3 spends the least in steps and products together; the last step needs no more than what the
- * tolerance asks. */
+ * 1e-3 minimises the total cost of steps and products. The last step needs only the accuracy that
+ * the tolerance requires. */
 static const double forcing = 1e-3;
-/* The same where products are preconditioned, and few. */
+/* The same with preconditioned products, of which few are needed. */
 static const double preconditioned_forcing = 1e-5;
 /* Shifted sweeps before the first Newton step of a cold start. */
 enum { first_sweeps = 2 };
-/* Products with the derivative that a Newton step may spend. */
+/* Maximum products with the derivative per Newton step. */
 enum { max_products = 400 };
 
 /* Vectors in control->vector. */
@@ -322,7 +329,7 @@ typedef struct vectors {
   double *trial;
   double *trial_backup;
   double *step;
-  double *work; /* of GMRES; before it, control->vector has one of preconditioned products */
+  double *work; /* of GMRES; the vector before it is scratch of preconditioned products */
 } vectors;
 
 static vectors vectors_of(const control *c)
@@ -335,14 +342,14 @@ static vectors vectors_of(const control *c)
 
 /* --- bounds --------------------------------------------------------------------------------- */
 
-/* What is known after one backup: V* lies in B*V + centre +- radius. */
+/* Result of one backup: V* lies in B*V + centre +- radius. */
 typedef struct certificate {
   double centre;
   double radius;
-  double rounding; /* what the arithmetic may add, by the size of the terms that make up a value */
+  double rounding; /* bound on rounding errors, from the size of the terms of a value */
 } certificate;
 
-/* V* in B*V + gamma/(1-gamma) [min d, max d]; where an action is terminal B* is not
+/* V* lies in B*V + gamma/(1-gamma) [min d, max d], d = B*V - V. With a terminal action B* is not
  * shift-equivariant but still sub-homogeneous, and the interval must contain 0. */
 static certificate certify(const control *c, const backup_output *out)
 {
@@ -354,7 +361,8 @@ static certificate certify(const control *c, const backup_output *out)
                        8 * DBL_EPSILON * (out->size + c->largest) / (1 - gamma)};
 }
 
-/* How much of an error in V the policies bear: they are functions of V/alpha and V/beta. */
+/* Accepted error in V, relative to the temperatures: the policies are functions of V/alpha and
+ * V/beta. */
 static const double policy_error = 1e-7;
 
 static double target(const control *c, const idm_solver *solver, const backup_output *out)
@@ -368,7 +376,7 @@ static double target(const control *c, const idm_solver *solver, const backup_ou
   return tolerance_target;
 }
 
-/* Whether to stop; the reason goes into the report. */
+/* Whether to stop; bound and reason go into the report. */
 static bool has_converged(const control *c, const idm_solver *solver, const backup_output *out,
                           idm_plan_report *report)
 {
@@ -390,8 +398,8 @@ static void shift_values(const control *c, const double *backup, double shift, d
   for (size_t i = 0; i < c->lattice->points; i++) v[i] = backup[i] + shift;
 }
 
-/* Plain or shifted sweeps from w.v until certified, or `limit` sweeps. The answer is left in w.v.
- * The plain iteration certifies what it returns, B*V itself, by gamma/(1-gamma) max|d|. */
+/* Plain or shifted sweeps from w.v until certified, or `limit` sweeps. The result is left in w.v.
+ * The plain iteration returns B*V, certified by gamma/(1-gamma) max|d|. */
 static bool sweep(control *c, const idm_solver *solver, bool shifted, long limit, vectors w,
                   backup_output *out, idm_plan_report *report)
 {
@@ -412,8 +420,8 @@ static bool sweep(control *c, const idm_solver *solver, bool shifted, long limit
       report->stop = IDM_STOP_BOUND;
       done = report->bound <= target(c, solver, out);
     }
-    /* With terminal actions a shift is only safe at the end: repeated, it may overshoot for ever.
-     */
+    /* With terminal actions a shift is valid only at the end; repeated shifts may overshoot for
+     * ever. */
     shift_values(c, w.backup, done || !c->any_terminal ? at.centre : 0, w.v);
     if (done) return true;
   }
@@ -462,11 +470,11 @@ static void accept(vectors *w)
   w->trial_backup = backup;
 }
 
-/* --- holding the decision policy ------------------------------------------------------------ */
+/* --- fixed decision policy ------------------------------------------------------------------- */
 
-/* With pi held the operator is convex or concave, so Newton in sigma alone climbs to its fixed
- * point; then pi is renewed. This is policy iteration for a game (Hoffman and Karp 1966), and is
- * what unlike signs need. */
+/* With pi fixed the operator is convex or concave, so that Newton's method in sigma alone converges
+ * monotonically to its fixed point; then pi is updated. This is policy iteration for a game
+ * (Hoffman and Karp 1966), required if alpha and beta have opposite signs. */
 static void solve_fixed_policy(control *c, const idm_solver *solver, vectors *w, backup_output *out,
                                idm_plan_report *report)
 {
@@ -489,7 +497,8 @@ static void solve_fixed_policy(control *c, const idm_solver *solver, vectors *w,
   report->sweeps++;
 }
 
-/* Alternate held solves and shifted sweeps until the certificate holds. */
+/* Alternates solves with a fixed policy and updates of it until the certificate holds; then shifted
+ * sweeps. */
 static bool solve_alternating(control *c, const idm_solver *solver, vectors *w, backup_output *out,
                               idm_plan_report *report)
 {
@@ -505,10 +514,10 @@ static bool solve_alternating(control *c, const idm_solver *solver, vectors *w, 
   return done;
 }
 
-/* --- the stationary problem ----------------------------------------------------------------- */
+/* --- stationary problem ---------------------------------------------------------------------- */
 
-/* Newton from w->v. Tables of the policy are written along with the trial that may be the last;
- * returns whether they are those of the answer. */
+/* Newton's method from w->v. Policy tables are written with a trial that may be the last; returns
+ * whether they are those of the result. */
 static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver, vectors *w,
                             backup_output *out, idm_plan_report *report)
 {
@@ -521,12 +530,13 @@ static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver
   for (long i = 0; !done && i < solver->limit; i++) {
     newton_step(c, certify(c, out).radius, target(c, solver, out), w, report);
     backup_output trial = {.value = w->trial_backup, .mix = true};
-    /* A step gains what the linear solve was asked for, and more near the end: is this the last? */
+    /* A step reduces the bound by the residual of the linear solve, or more near the end: this
+     * trial may be the last. */
     tables_current = certify(c, out).radius * forcing <= 10 * target(c, solver, out);
     if (tables_current) idm_control_tables(c, variant, 0, &trial);
     idm_control_backup(c, w->trial, false, &trial);
     report->sweeps++;
-    /* Accept a step only if the bound shrinks. */
+    /* Accept a step only if the bound decreases. */
     if (isfinite(trial.size) && trial.lowest <= trial.highest &&
         certify(c, &trial).radius < certify(c, out).radius) {
       accept(w);
@@ -544,8 +554,8 @@ static bool solve_by_newton(control *c, size_t variant, const idm_solver *solver
   return tables_current && c->quality;
 }
 
-/* Leave the solution in the variant's layer, and the tables of its policies unless they are there.
- */
+/* Stores the solution in the variant's layer, and the tables of its policies unless they are
+ * present. */
 static void store(control *c, size_t variant, const double *v, bool tables)
 {
   double *layer = c->value + ((size_t)(c->layers + 1) * variant + 1) * c->padded;
@@ -557,7 +567,7 @@ static void store(control *c, size_t variant, const double *v, bool tables)
   idm_control_backup(c, v, false, &out);
 }
 
-/* A combination of solutions kept. */
+/* Linear combination of stored solutions. */
 static void combine_stored(const control *c, size_t variant, const idm_solver *solver, double *v)
 {
   const size_t one = c->variants * c->padded;
@@ -576,7 +586,8 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
   vectors w = vectors_of(c);
   backup_output out = {0};
   bool tables = false;
-  /* Where nothing is paid V* is 0: no error is small against that, so that no other start ends. */
+  /* If all rewards are 0 V* is 0: no error is small relative to it, so that only a start at 0
+   * converges. */
   const bool cold_start =
       c->largest == 0 || (solver->slots < 0 ? !c->solved[variant] : solver->slots == 0);
   if (cold_start)
@@ -585,7 +596,7 @@ static void solve_stationary(control *c, size_t variant, const idm_solver *solve
     combine_stored(c, variant, solver, w.v);
   else
     memcpy(w.v, control_layer(c, variant, 1), c->padded * sizeof *w.v);
-  /* From nothing, a shifted sweep or two cost less than the Newton step they save. */
+  /* From a cold start, a few shifted sweeps cost less than the Newton step that they replace. */
   if (cold_start && solver->method == IDM_METHOD_NEWTON)
     sweep(c, solver, true, first_sweeps, w, &out, report);
   if (solver->method == IDM_METHOD_NEWTON)
@@ -620,7 +631,7 @@ static void solve_horizon(control *c, size_t variant, idm_plan_report *report)
   report->bound = 8 * DBL_EPSILON * size * c->layers;
 }
 
-/* --- episodes that end by themselves -------------------------------------------------------- */
+/* --- shortest paths -------------------------------------------------------------------------- */
 
 static idm_status solve_ssp(control *c, size_t variant, const idm_solver *solver,
                             idm_plan_report *report, idm_error *opt_error)
@@ -646,7 +657,7 @@ idm_status idm_control_solve(control *c, const idm_solver *solver, idm_plan_repo
 {
   *report = (idm_plan_report){0};
   if (solver->slots > (long)c->slots && c->setting->horizon <= 0)
-    return idm_fail(opt_error, IDM_USAGE, "%d solutions to start from, and %zu are kept",
+    return idm_fail(opt_error, IDM_USAGE, "%d solutions to start from, but %zu are stored",
                     solver->slots, c->slots);
   for (size_t variant = 0; variant < c->variants; variant++) {
     idm_plan_report one = {0};

@@ -10,7 +10,7 @@
 
 /* === softmax ================================================================================ */
 
-/* Softmax of scores of the belief: see the header. */
+/* Softmax of scores of the belief (docs/method/learners.md, 3). */
 
 void idm_softmax_destroy(void *content)
 {
@@ -46,8 +46,8 @@ idm_status idm_softmax_create(const softmax_scores *scores, const idm_theta *the
   return IDM_OK;
 }
 
-/* Whether every score is finite, and what it is made of: beliefs and what is hidden are at most 1,
- * a squared distance of beliefs at most 2. */
+/* Whether every score and its terms are finite: beliefs and hidden units are at most 1, a squared
+ * distance of beliefs at most 2. */
 static bool weights_are_finite(const softmax *s, const idm_theta *theta)
 {
   double weight_bound = 0;
@@ -65,8 +65,7 @@ idm_status idm_softmax_plan(void *content, const idm_theta *theta, const idm_sol
   softmax *s = content;
   if (!weights_are_finite(s, theta))
     return idm_fail(opt_error, IDM_NUMERICAL,
-                    "actions would have scores that are no finite numbers: the numbers of %s are "
-                    "too large",
+                    "the scores of actions would not be finite: the numbers of %s are too large",
                     theta->block[s->scores->block[0]].info->name);
   double *to = s->number;
   for (size_t i = 0; i < s->scores->blocks; i++) {
@@ -83,7 +82,7 @@ idm_status idm_softmax_plan(void *content, const idm_theta *theta, const idm_sol
   return IDM_OK;
 }
 
-/* Scores, then what is hidden. */
+/* Numbers of scratch: scores, then intermediate values. */
 static size_t scratch(const void *content)
 {
   const softmax *s = content;
@@ -112,11 +111,11 @@ static void log_policy(const void *content, size_t variant, int steps, const dou
   idm_soft_logs(s->temperature, s->sizes.actions, s->action_prior, score, log_decision);
 }
 
-/* --- the derivative in reverse -------------------------------------------------------------- */
+/* --- derivative in reverse mode -------------------------------------------------------------- */
 
 typedef struct softmax_adjoint {
   const softmax *softmax;
-  double *number; /* sums of the derivatives, as in the softmax */
+  double *number; /* sums of derivatives, in the order of softmax.number */
   double *action_prior;
   double *model_prior;
   double *score; /* [actions + hidden]: scratch */
@@ -175,7 +174,7 @@ static void adjoint_point(void *content, const idm_policy_adjoint *point)
     for (size_t m = 0; m < s->models; m++)
       a->model_prior[m] += point->specification_gradient[u * s->models + m];
   }
-  /* What is best changes by leaps, or not at all. */
+  /* The action with the largest score is piecewise constant: its derivative is 0. */
   if (s->temperature == 0) return;
   s->scores->backward(s, point->belief, a->score + n, a->score, a->number,
                       point->opt_belief_gradient);
@@ -204,7 +203,7 @@ static idm_status adjoint_finish(void *content, idm_theta *derivative, idm_error
 }
 
 static const idm_adjoint_ops adjoint = {.dynamics =
-                                            true, /* policies of a belief do not hang on them */
+                                            true, /* policies of a belief do not depend on it */
                                         .create = adjoint_create,
                                         .destroy = adjoint_destroy,
                                         .begin = adjoint_begin,
@@ -216,8 +215,8 @@ const idm_belief_ops idm_softmax_belief = {
 
 /* === decision rule ========================================================================== */
 
-/* Decision rules: pi(u|z) proportional to pi~_u exp(chi_u0 + sum_s chi_us z_s), or the best of
- * those scores. */
+/* Decision rules: pi(u|z) proportional to pi~_u exp(chi_u0 + sum_s chi_us z_s), or the action with
+ * the largest of these scores. */
 
 static void score(const softmax *s, const double *z, double *hidden, double *score)
 {
@@ -245,7 +244,7 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta,
   if (theta->block[IDM_WEIGHTS].size != theta->sizes.actions * (theta->sizes.states + 1))
     return idm_fail(opt_error, IDM_INPUT,
                     "the decision-rule planner needs agent.weights: for each action a constant and "
-                    "one number a state");
+                    "one number per state");
   const idm_status status = idm_softmax_create(&scores, theta, 0, 0, ret_content, opt_error);
   if (status == IDM_OK && agent->choice == IDM_CHOICE_BEST)
     ((softmax *)*ret_content)->temperature = 0;
@@ -257,7 +256,8 @@ static const idm_block_id reads[] = {IDM_WEIGHTS,    IDM_ACTION_PRIOR, IDM_MODEL
 
 const idm_planner idm_decision_rule = {
     .name = "decision-rule",
-    .summary = "a softmax of linear scores of the belief, or the best of them; nothing is planned",
+    .summary = "a softmax of linear scores of the belief, or the action with the largest; nothing "
+               "is planned",
     .row = "Decision-rule (CMP, IOHMM) policy",
     .rule = true,
     .keys = (const char *const[]){"recognition", "choice", NULL},
@@ -284,7 +284,7 @@ static const idm_block_info own[] = {{.name = "network",
                                       .form = IDM_FORM_NUMBERS,
                                       .of_agent = true}};
 
-/* Units that the scores are linear in. */
+/* Number of inputs of the scores. */
 static size_t inputs(idm_sizes sizes, size_t width)
 {
   return width ? width : sizes.states;
@@ -305,7 +305,7 @@ static size_t shape(const idm_agent_options *agent, idm_sizes sizes, size_t bloc
   return hidden_weights + idm_linear_count(sizes.actions, inputs(sizes, width));
 }
 
-/* Weights of the scores, behind those of the hidden layer. */
+/* Offset of the weights of the scores, after those of the hidden layer. */
 static size_t output_weights(const softmax *s)
 {
   return s->width ? idm_linear_count(s->width, s->sizes.states) : 0;
@@ -374,8 +374,8 @@ const idm_planner idm_decision_network = {
 
 /* === prototype ============================================================================== */
 
-/* Prototypes: pi(u|z) proportional to exp(-kappa |z - mu_u|^2), mu_u a belief. Between two actions
- * the boundary is a hyperplane, half-way from one prototype to the other. */
+/* Prototypes: pi(u|z) proportional to exp(-kappa |z - mu_u|^2), mu_u a belief. The decision
+ * boundary between two actions is the hyperplane half-way between their prototypes. */
 
 enum { SHARPNESS, PROTOTYPES, OWNS };
 
@@ -389,7 +389,7 @@ static const idm_block_info prototype_own[OWNS] = {
                    .spread = 100,
                    .of_agent = true},
     [PROTOTYPES] = {.name = "prototypes",
-                    .summary = "the belief that speaks most for each action",
+                    .summary = "the prototype of each action, a belief",
                     .axis = {IDM_AXIS_ACTION, IDM_AXIS_STATE},
                     .support = IDM_DISTRIBUTION,
                     .scales = IDM_SCALES_IDENTITY,

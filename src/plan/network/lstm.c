@@ -1,4 +1,5 @@
-/* A long short-term memory: see the header. */
+/* Long short-term memory with scores of actions, for many histories at once
+ * (docs/method/learners.md, 3). */
 #include "plan/network/network.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ void idm_lstm_init(const lstm_layout *p, idm_random *random, double *w)
   draw(random, p->layer * p->actions, 1 / (double)p->layer, w + p->second + p->actions);
 }
 
-/* Places among the transposes. */
+/* Positions among the transposes. */
 static double *first_transposed(const lstm *l)
 {
   return l->transposed + l->plan.units * 4 * l->plan.units;
@@ -54,9 +55,9 @@ void idm_lstm_transpose(lstm *l)
   idm_transpose(p->layer, p->actions, l->weights + p->second + p->actions, second_transposed(l));
 }
 
-/* --- elements ------------------------------------------------------------------------------- */
+/* --- elementwise functions ------------------------------------------------------------------- */
 
-/* Beyond this a logistic is 0 or 1 to the last bit, and exponentials would overflow. */
+/* Beyond this a logistic function is 0 or 1 to the last bit, and exponentials would overflow. */
 static const double saturation = 40;
 
 IDM_INLINE double clip(double x)
@@ -64,7 +65,7 @@ IDM_INLINE double clip(double x)
   return x > saturation ? saturation : x < -saturation ? -saturation : x;
 }
 
-/* A number that is none stays none. */
+/* NaN stays NaN. */
 IDM_INLINE double logistic(double x)
 {
   return isnan(x) ? x : 1 / (1 + idm_vexp(-clip(x)));
@@ -94,7 +95,7 @@ IDM_KERNEL(static, apply_tanh, (size_t count, double *x), (count, x))
   for (size_t k = 0; k < count; k++) x[k] = hyperbolic_tangent(x[k]);
 }
 
-/* Slopes by what the gates are functions of, in their place. */
+/* Replaces the gates by the derivatives with respect to their inputs. */
 IDM_KERNEL(static, gates_backward,
            (size_t units, const double *c, const double *next_c, const double *by_h,
             const double *by_c, double *gates, double *by_c_before),
@@ -120,7 +121,7 @@ IDM_KERNEL(static, add, (size_t count, const double *from, double *to), (count, 
   for (size_t k = 0; k < count; k++) to[k] += from[k];
 }
 
-/* --- forwards ------------------------------------------------------------------------------- */
+/* --- forward --------------------------------------------------------------------------------- */
 
 void idm_lstm_step(const lstm *l, size_t n, const lstm_input *input, const double *h,
                    const double *c, double *gates, double *next_c, double *next_h)
@@ -140,7 +141,7 @@ void idm_lstm_step(const lstm *l, size_t n, const lstm_input *input, const doubl
     apply_gates(units, c + i * units, gates + i * width, next_c + i * units, next_h + i * units);
 }
 
-/* to[n][m] = constants + from[n][k] matrix, which stands behind the constants. */
+/* to[n][m] = constants + from[n][k] matrix; in `weights` the matrix follows the constants. */
 static void connect(size_t n, size_t k, size_t m, const double *from, const double *weights,
                     double *to)
 {
@@ -156,9 +157,9 @@ void idm_lstm_score(const lstm *l, size_t n, const double *h, double *layer, dou
   connect(n, p->layer, p->actions, layer, l->weights + p->second, score);
 }
 
-/* --- backwards ------------------------------------------------------------------------------ */
+/* --- backward -------------------------------------------------------------------------------- */
 
-/* Of `connect`: added to the slopes of its weights. */
+/* Backward pass of `connect`: adds to the derivatives with respect to its weights. */
 static void weights_backward(size_t n, size_t k, size_t m, const double *from, const double *by_to,
                              double *by_weights)
 {

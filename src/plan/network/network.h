@@ -1,6 +1,6 @@
-/* Networks: linear maps, a memory, and a softmax of scores.
+/* Networks: affine maps, a long short-term memory, and policies that are a softmax of scores.
  *
- * Contents: linear · lstm · softmax · recurrent · swath */
+ * Contents: linear · lstm · softmax · recurrent · tree chunks */
 #ifndef IDM_PLAN_NETWORK_NETWORK_H
 #define IDM_PLAN_NETWORK_NETWORK_H
 
@@ -16,15 +16,15 @@
 
 /* === linear ================================================================================= */
 
-/* Linear maps of small vectors, and their derivatives in reverse. */
+/* Affine maps of small vectors, and their reverse-mode derivatives. */
 
-/* Numbers of a map, a constant a row included. */
+/* Number of weights of a map, including one constant per row. */
 static inline size_t idm_linear_count(size_t rows, size_t columns)
 {
   return rows * (columns + 1);
 }
 
-/* What it starts from: normal with a variance of 1/columns, constants 0. */
+/* Initial weights: normal with variance 1/columns; constants 0. */
 static inline void idm_linear_init(size_t rows, size_t columns, idm_random *random, double *w)
 {
   for (size_t i = 0; i < rows; i++) {
@@ -34,7 +34,7 @@ static inline void idm_linear_init(size_t rows, size_t columns, idm_random *rand
   }
 }
 
-/* y[rows] = w x, row i of w a constant and then x's numbers. */
+/* y[rows] = w x; row i of w is a constant, then the coefficients of x. */
 static inline void idm_linear(size_t rows, size_t columns, const double *w, const double *x,
                               double *y)
 {
@@ -45,7 +45,8 @@ static inline void idm_linear(size_t rows, size_t columns, const double *w, cons
   }
 }
 
-/* What `by_y` is by w, added to by_w, and by x, added to opt_by_x. */
+/* Backward pass: adds to by_w the derivatives with respect to w, and to opt_by_x those with respect
+ * to x, given by_y, those with respect to y. */
 static inline void idm_linear_backward(size_t rows, size_t columns, const double *w,
                                        const double *x, const double *by_y, double *by_w,
                                        double *opt_by_x)
@@ -61,18 +62,18 @@ static inline void idm_linear_backward(size_t rows, size_t columns, const double
 
 /* === lstm =================================================================================== */
 
-/* A long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates) and a layer that
- * chooses by it, for many histories at once.
+/* Long short-term memory (Hochreiter and Schmidhuber 1997, with forget gates) and two layers that
+ * map it to scores of actions, for many histories at once (docs/method/learners.md, 3).
  *
  *   i, f, o = logistic, g = tanh of (constant + row of the action + row of the observation + h R)
  *   c' = f c + i g,  h' = o tanh(c')
  *   scores = constant + tanh(constant + h' first) second
  *
- * What is not there (the action before the first, an observation that was not recorded) has no row.
- * Weights stand in one array: constants of the gates, rows of actions, rows of observations, R,
- * then for each layer its constants and its matrix. Gates are i, f, g, o, `units` numbers each. */
+ * A missing input (the action before the first, an observation that was not recorded) adds no row.
+ * Weights are in one array: constants of the gates, rows of actions, rows of observations, R, then
+ * for each layer its constants and its matrix. Gates are i, f, g, o, `units` numbers each. */
 
-/* How large everything is, and where in the array it stands. */
+/* Sizes, and offsets in the array of weights. */
 typedef struct lstm_layout {
   size_t actions;
   size_t observations;
@@ -87,40 +88,41 @@ typedef struct lstm_layout {
 } lstm_layout;
 
 lstm_layout idm_lstm_layout(size_t actions, size_t observations, size_t units, size_t layer);
-/* What weights start from: normal with a variance of 1 over the number of inputs (rows of R and of
- * layers; those of actions and observations 1/2), constants 0, those of forget gates 1. */
+/* Initial weights: normal with variance 1 over the number of inputs (R and the layers) or 1/2 (rows
+ * of actions and observations); constants 0, those of forget gates 1. */
 void idm_lstm_init(const lstm_layout *plan, idm_random *random, double *weights);
 
-/* Weights, and the transposes that reverse mode multiplies by. */
+/* Weights, and the transposes for the reverse mode. */
 typedef struct lstm {
   lstm_layout plan;
   double *weights;    /* [count] */
-  double *transposed; /* of R, of the first matrix, of the second: in this order */
+  double *transposed; /* of R, the first matrix and the second matrix, in this order */
 } lstm;
 
-/* The transposes of the weights now held. */
+/* Computes the transposes of the current weights. */
 void idm_lstm_transpose(lstm *l);
 
-/* What a step read: -1 for what is not there. */
+/* Inputs of a step; -1: missing. */
 typedef struct lstm_input {
   int32_t action;
   int32_t observation;
 } lstm_input;
 
-/* One step of n memories h, c [n][units]; gates [n][4 units] are kept for the way back. */
+/* One step of n memories h, c [n][units]; gates [n][4 units] are kept for the backward pass. */
 void idm_lstm_step(const lstm *l, size_t n, const lstm_input *input, const double *h,
                    const double *c, double *gates, double *next_c, double *next_h);
-/* Scores [n][actions] of n memories; the layer's units [n][layer] are kept for the way back. */
+/* Scores [n][actions] of n memories; the layer's units [n][layer] are kept for the backward pass.
+ */
 void idm_lstm_score(const lstm *l, size_t n, const double *h, double *layer, double *score);
 
-/* Slopes back from scores: added to those of the weights, and to by_h [n][units]. by_layer
- * [n][layer] is scratch. */
+/* Backward pass of scores: adds derivatives with respect to the weights, and with respect to h to
+ * by_h [n][units]. by_layer [n][layer] is scratch. */
 void idm_lstm_score_backward(const lstm *l, size_t n, const double *h, const double *layer,
                              const double *by_score, double *by_layer, double *by_weights,
                              double *by_h);
-/* Slopes back from a step: by_h and by_c are those after it; those before it take the place of what
- * by_h_before, by_c_before [n][units] held; those of the weights are added to. Gates are used up.
- */
+/* Backward pass of a step. by_h and by_c are the derivatives with respect to h and c after it;
+ * by_h_before and by_c_before [n][units] receive those before it. Derivatives with respect to the
+ * weights are added. `gates` is overwritten. */
 void idm_lstm_step_backward(const lstm *l, size_t n, const lstm_input *input, const double *h,
                             const double *c, const double *next_c, double *gates,
                             const double *by_h, const double *by_c, double *by_weights,
@@ -128,20 +130,21 @@ void idm_lstm_step_backward(const lstm *l, size_t n, const lstm_input *input, co
 
 /* === softmax ================================================================================ */
 
-/* Policies that are a softmax of scores of the belief, whatever the scores are: what planners that
- * plan nothing have in common. */
+/* Policies that are a softmax of scores of the belief, for any scores: shared by planners that do
+ * not plan. */
 
 typedef struct softmax softmax;
 
-/* What a planner scores actions by. */
+/* Scores of the actions of a planner. */
 typedef struct softmax_scores {
-  const size_t *block; /* blocks of theta that hold its numbers, [blocks] */
+  const size_t *block; /* [blocks]: blocks of theta that contain its numbers */
   size_t blocks;
   bool prior; /* pi ~ pi~ exp(score), else pi ~ exp(score) */
-  /* score[action] at belief z; what it leaves in hidden[softmax.hidden], `recall` finds there. */
+  /* Computes score[action] at belief z; leaves intermediate values in hidden[softmax.hidden] for
+   * `backward`. */
   void (*score)(const softmax *s, const double *z, double *hidden, double *score);
-  /* The same in reverse: adds what `by_score` is by every number to `by_number`, and by z to
-   * opt_by_belief; what is hidden is used up. */
+  /* Backward pass, given the derivatives with respect to the scores: adds those with respect to
+   * every number to by_number, and with respect to z to opt_by_belief. `hidden` is overwritten. */
   void (*backward)(const softmax *s, const double *z, double *hidden, const double *by_score,
                    double *by_number, double *opt_by_belief);
 } softmax_scores;
@@ -150,19 +153,19 @@ struct softmax {
   const softmax_scores *scores;
   idm_sizes sizes;
   size_t models;
-  size_t count;       /* numbers, over all blocks */
-  size_t hidden;      /* numbers between belief and scores */
-  size_t width;       /* of the planner's own choosing */
-  double temperature; /* 1; 0: the best action is taken */
+  size_t count;       /* numbers of all blocks */
+  size_t hidden;      /* intermediate values between belief and scores */
+  size_t width;       /* of a hidden layer, if the planner has one */
+  double temperature; /* 1; 0: the action with the largest score is taken */
   double *number;     /* [count], block after block */
   double *action_prior;
   double *model_prior;
 };
 
-/* A content of that planner, its temperature 1. */
+/* Creates a content with these scores, at temperature 1. */
 idm_status idm_softmax_create(const softmax_scores *scores, const idm_theta *theta, size_t hidden,
                               size_t width, void **ret_content, idm_error *opt_error);
-/* Operations of a planner whose content that is. */
+/* Operations of a planner with this content. */
 idm_status idm_softmax_plan(void *content, const idm_theta *theta, const idm_solver *solver,
                             idm_plan_report *report, idm_error *opt_error);
 void idm_softmax_destroy(void *content);
@@ -178,7 +181,7 @@ typedef struct recurrent {
   choice_bias choice_biases;
 } recurrent;
 
-/* What is read where a trajectory begins: the state, where it is observed and known. */
+/* Input at the start of a trajectory: the state, if it is observed and known. */
 static inline lstm_input idm_recurrent_begin(const recurrent *r, const double *opt_start)
 {
   const double *start = opt_start ? opt_start : r->setting->start;
@@ -192,28 +195,28 @@ static inline lstm_input idm_recurrent_begin(const recurrent *r, const double *o
 /* The content is a recurrent. */
 extern const idm_gradient_ops idm_recurrent_gradient;
 
-/* === swath ================================================================================== */
+/* === tree chunks ============================================================================ */
 
-/* A tree of histories cut into swaths, each laid out by depth: what a network with a memory goes
- * over at once, level by level, so that memory follows the swath and not the tree.
+/* A tree of histories split into chunks, each ordered by depth. A network with a memory processes a
+ * chunk level by level, so that memory is proportional to the chunk and not to the tree.
  *
- * A swath is a stretch of the tree's nodes with all that lies above them. Its places are the nodes
- * that others follow: one memory each. */
+ * A chunk is a range of the tree's nodes with all their ancestors. Its places are the nodes that
+ * others follow, with one memory each. */
 
 typedef struct chunk_node {
   uint32_t node;
-  uint32_t before; /* place that it follows; its own at a beginning */
+  uint32_t before; /* place of its parent; its own at a beginning */
 } chunk_node;
 
 /* A choice. */
 typedef struct chunk_row {
   uint32_t node;
-  uint32_t place; /* at which it is made */
+  uint32_t place; /* place whose memory it depends on */
 } chunk_row;
 
 typedef struct tree_chunk {
   size_t node_count;
-  chunk_node *place; /* [places], by depth */
+  chunk_node *place; /* [node_count], by depth */
   size_t levels;
   uint32_t *level; /* [levels + 1]: places of level i are level[i] .. level[i + 1] - 1 */
   size_t rows;
@@ -226,8 +229,8 @@ typedef struct tree_chunks {
   tree_chunk *tree_chunk;
 } tree_chunks;
 
-/* Swaths of about `most` places, or of twice the depth of the tree where that is more: what lies
- * above a stretch is gone over once a swath. */
+/* Splits a tree into chunks of about `max_chunk_nodes` places, or of twice the depth of the tree if
+ * that is more: the ancestors of a range are processed once per chunk. */
 idm_status idm_tree_chunks_create(const idm_prefix_tree *tree, size_t max_chunk_nodes,
                                   tree_chunks **ret_chunks, idm_error *opt_error);
 void idm_tree_chunks_destroy(tree_chunks *s);

@@ -1,6 +1,7 @@
-/* The planner `recurrent`: a long short-term memory reads what was done and seen, and chooses.
+/* The planner `recurrent`: a long short-term memory maps past actions and observations to the next
+ * action (docs/method/learners.md, 3).
  *
- * Contents: recurrent · swath · recurrent slope */
+ * Contents: recurrent · tree chunks · recurrent gradient */
 #include "plan/network/network.h"
 
 #include "base/memory.h"
@@ -9,7 +10,7 @@
 
 /* === recurrent ================================================================================ */
 
-/* --- what it is ----------------------------------------------------------------------------- */
+/* --- planner --------------------------------------------------------------------------------- */
 
 static const idm_block_info own[] = {{.name = "network",
                                       .summary = "weights of a network, layer after layer",
@@ -80,13 +81,13 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* --- how it behaves ------------------------------------------------------------------------- */
+/* --- behaviour ------------------------------------------------------------------------------- */
 
-/* Of one trajectory. */
+/* Memory of one trajectory. */
 typedef struct memory {
-  int last;    /* action of this trajectory; IDM_MISSING at its start */
-  bool scored; /* `score` is of this h */
-  double *h;   /* [units], as are */
+  int last;    /* previous action; IDM_MISSING at the start */
+  bool scored; /* `score` belongs to this h */
+  double *h;   /* [units]; c likewise */
   double *c;
   double *gates;  /* [4 units]: scratch */
   double *layer;  /* [layer]: scratch */
@@ -134,10 +135,10 @@ static idm_status begin_agent(const void *content, void *content_memory, idm_err
   return IDM_OK;
 }
 
-/* Read an input: `before` turns into `after`. */
+/* Reads an input: computes `after` from `before`. */
 static void read_input(const recurrent *r, const memory *before, lstm_input input, memory *after)
 {
-  /* Within a step every number is read before it is written, so that they may be the same. */
+  /* A step reads every number before it is written, so that both may be the same memory. */
   idm_lstm_step(&r->net, 1, &input, before->h, before->c, after->gates, after->c, after->h);
   after->last = input.action;
   after->scored = false;
@@ -154,7 +155,8 @@ static idm_status begin_trajectory(const void *content, void *before, void *afte
   return status;
 }
 
-/* log q over the open actions into m->log_pi; how many are open. */
+/* Computes log q over the open actions into m->log_pi; *open receives their number. IDM_NUMERICAL
+ * if a score is not finite. */
 static idm_status tilt_policy(const recurrent *r, memory *m, const bool *opt_open, double *open,
                               idm_error *opt_error)
 {
@@ -163,9 +165,9 @@ static idm_status tilt_policy(const recurrent *r, memory *m, const bool *opt_ope
   m->scored = true;
   for (size_t u = 0; u < actions; u++)
     if (!isfinite(m->score[u]))
-      return idm_fail(opt_error, IDM_NUMERICAL,
-                      "the network gives an action a score that is no finite number: its weights "
-                      "are too large");
+      return idm_fail(
+          opt_error, IDM_NUMERICAL,
+          "the network gives an action a score that is not finite: its weights are too large");
   idm_choice_tilt_logs(r->choice_biases, actions, m->score, opt_open, m->last, m->log_pi, open);
   return IDM_OK;
 }
@@ -199,17 +201,16 @@ static idm_status log_act(const void *content, void *content_memory, const bool 
   return IDM_OK;
 }
 
-/* What the agent knew and the log does not say could be any of several: to sum over them is to keep
- * a memory for each, which never meet again. To read nothing would be to say that it saw nothing.
- */
+/* Error for an input that was not recorded. A sum over the values that the agent may have read
+ * would require a memory for each, and these never merge; to read nothing would assume that the
+ * agent saw nothing. */
 static idm_status refuse(const char *what, idm_error *opt_error)
 {
-  return idm_fail(
-      opt_error, IDM_INPUT,
-      "%s, and the planner 'recurrent' reads it: expected every action and observation; "
-      "where nothing was seen, say so by a label of its own among the observations, and "
-      "leave other such trajectories out by --where",
-      what);
+  return idm_fail(opt_error, IDM_INPUT,
+                  "%s, but the planner 'recurrent' reads it: expected every action and "
+                  "observation; encode the absence of an observation as a label of its own among "
+                  "the observations, and exclude other such trajectories by --where",
+                  what);
 }
 
 static idm_status observe(const void *content, void *before, void *after, const idm_event *event,
@@ -238,11 +239,11 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
                                           .observe = observe,
                                           .derivative = &idm_recurrent_gradient};
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table of operations --------------------------------------------------------------------- */
 
 const idm_planner idm_recurrent = {
     .name = "recurrent",
-    .summary = "a network with a memory reads what was done and seen, and chooses",
+    .summary = "a network with a memory that maps past actions and observations to the next action",
     .row = "Model-free POMDP learner",
     .keys = (const char *const[]){"hidden", "layer", "seed", NULL},
     .reads = (const idm_block_id[]){IDM_PERSEVERANCE, IDM_LAPSE, IDM_BLOCK_COUNT},
@@ -257,9 +258,9 @@ const idm_planner idm_recurrent = {
     .behavior = &behavior,
 };
 
-/* === swath ==================================================================================== */
+/* === tree chunks ============================================================================ */
 
-/* Swaths of a tree of histories: see the header. */
+/* Chunks of a tree of histories. */
 
 static bool is_inner_node(const idm_prefix_node *node)
 {
@@ -278,8 +279,8 @@ void idm_tree_chunks_destroy(tree_chunks *s)
   free(s);
 }
 
-/* The end of a stretch that begins at node `first`: as many places as are wanted, with those above
- * it. */
+/* End of a range that begins at node `first` and has max_chunk_nodes places, including the
+ * ancestors. */
 static size_t end_of(const idm_prefix_tree *tree, size_t first, size_t max_chunk_nodes)
 {
   size_t node_count = tree->node[first].depth, end = first;
@@ -288,7 +289,8 @@ static size_t end_of(const idm_prefix_tree *tree, size_t first, size_t max_chunk
   return end;
 }
 
-/* Nodes of a stretch and above it, in the order of the tree: list has room for the depth more. */
+/* Lists the ancestors and the nodes of a range, in the order of the tree; `list` has room for the
+ * depth in addition. Returns their number. */
 static size_t list_nodes(const idm_prefix_tree *tree, size_t first, size_t end, uint32_t *list)
 {
   const size_t above = tree->node[first].depth;
@@ -298,7 +300,7 @@ static size_t list_nodes(const idm_prefix_tree *tree, size_t first, size_t end, 
   return above + end - first;
 }
 
-/* Lay the nodes out by depth; node_index[node] receives the place of each. */
+/* Orders the nodes by depth; node_index[node] receives the place of each. */
 static void order_by_depth(const idm_prefix_tree *tree, const uint32_t *list, size_t nodes,
                            size_t above, uint32_t *node_index, tree_chunk *s)
 {
@@ -314,7 +316,7 @@ static void order_by_depth(const idm_prefix_tree *tree, const uint32_t *list, si
     node_index[list[i]] = at;
     s->place[at] = (chunk_node){list[i], node->begin >= 0 ? at : node_index[node->parent]};
   }
-  /* Each level's mark has moved to its end. */
+  /* The index of each level has advanced to its end. */
   for (size_t d = s->levels; d > 0; d--) s->level[d] = s->level[d - 1];
   s->level[0] = 0;
 }
@@ -366,14 +368,14 @@ idm_status idm_tree_chunks_create(const idm_prefix_tree *tree, size_t max_chunk_
   return IDM_OK;
 }
 
-/* === recurrent slope ========================================================================== */
+/* === recurrent gradient ===================================================================== */
 
-/* The log-likelihood of `recurrent` and its derivative, in reverse over the tree of histories.
- * Memories of the same depth go through the network together: one product of matrices in place of
- * many. Histories that several trajectories share are read once. */
+/* Log-likelihood of `recurrent` and its derivative, in reverse mode over the tree of histories
+ * (docs/method/likelihood.md, 7). Memories of the same depth are processed together, by one product
+ * of matrices. Histories that several trajectories share are processed once. */
 
-/* Bytes that a swath may take, and memories that go through a product at once: what is between two
- * products stays in the cache. */
+/* Maximum bytes of a chunk, and memories per matrix product: data between two products stays in the
+ * cache. */
 enum { chunk_bytes = 64 << 20, slice = 128 };
 
 typedef struct derivative {
@@ -381,7 +383,7 @@ typedef struct derivative {
   const idm_data *data;
   const idm_prefix_tree *tree;
   tree_chunks *tree_chunks;
-  lstm_input *input; /* [place of the widest swath], as are all below */
+  lstm_input *input; /* [place of the largest chunk], as are all below */
   double *h;         /* [place][units] */
   double *c;
   double *gates; /* [place][4 units] */
@@ -390,7 +392,7 @@ typedef struct derivative {
   double *by_score;
   double *by_h;
   double *by_c;
-  double *before;     /* [4][slice][units]: h and c before a step, and slopes by them */
+  double *before;     /* [4][slice][units]: h and c before a step, and their derivatives */
   double *by_layer;   /* [slice][layer] */
   double *by_weights; /* [count] */
   double *log_pi;     /* [action] */
@@ -400,7 +402,7 @@ typedef struct derivative {
   idm_interruption interruption;
 } derivative;
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static bool possible(const void *content, const idm_data *data, const idm_prefix_tree *tree)
 {
@@ -425,7 +427,7 @@ static void destroy_gradient(void *content)
   free(g);
 }
 
-/* Numbers that a place takes. */
+/* Numbers per place. */
 static size_t width_of(const lstm_layout *p)
 {
   return 8 * p->units + p->layer + 2 * p->actions;
@@ -478,7 +480,7 @@ static idm_status create_gradient(const void *content, const idm_data *data,
   return IDM_OK;
 }
 
-/* --- forwards ------------------------------------------------------------------------------- */
+/* --- forward --------------------------------------------------------------------------------- */
 
 static lstm_input input_of(const derivative *g, const idm_prefix_node *node)
 {
@@ -488,13 +490,13 @@ static lstm_input input_of(const derivative *g, const idm_prefix_node *node)
       g->r, start < 0 ? NULL : g->data->start_belief + (size_t)start * g->data->sizes.states);
 }
 
-/* Parts of `before`. */
+/* Part k of `before`. */
 static double *scratch_part(const derivative *g, size_t k)
 {
   return g->before + k * slice * g->r->net.plan.units;
 }
 
-/* h and c before the step to each of n places. */
+/* Copies h and c before the step to each of n places. */
 static void load_previous(const derivative *g, const tree_chunk *s, size_t first, size_t n)
 {
   const size_t units = g->r->net.plan.units;
@@ -523,16 +525,17 @@ static void slice_forward(derivative *g, const tree_chunk *s, size_t first, size
                  g->score + first * p->actions);
 }
 
-/* The last response before a row: missed ones keep the one before. */
+/* Previous response at a row; missed responses are skipped. */
 static int last_response(const derivative *g, const chunk_row *row)
 {
   const idm_prefix_node *at = &g->tree->node[g->tree->node[row->node].parent];
   if (!at->missed) return g->input[row->place].action;
   while (at->missed) at = &g->tree->node[at->parent];
-  return at->action; /* IDM_MISSING where the trajectory begins */
+  return at->action; /* IDM_MISSING at the beginning of a trajectory */
 }
 
-/* A choice, `count` times: its log-probability, and slopes by the scores. */
+/* Choice of a row, with weight `count`: adds its log-probability, and the derivatives with respect
+ * to the scores. */
 static void choice_gradient(derivative *g, const chunk_row *row)
 {
   const size_t n = g->r->net.plan.actions;
@@ -552,7 +555,7 @@ static void choice_gradient(derivative *g, const chunk_row *row)
                       g->by_score + row->place * n, &g->choice_bias);
 }
 
-/* --- backwards ------------------------------------------------------------------------------ */
+/* --- backward -------------------------------------------------------------------------------- */
 
 static void slice_backward(derivative *g, const tree_chunk *s, size_t first, size_t n)
 {
@@ -577,9 +580,9 @@ static void slice_backward(derivative *g, const tree_chunk *s, size_t first, siz
   }
 }
 
-/* --- both ----------------------------------------------------------------------------------- */
+/* --- run ------------------------------------------------------------------------------------- */
 
-/* Slices of one level after the other, from the beginning or from the end. */
+/* Processes the slices level by level, from the first level or, if `back`, from the last. */
 static idm_status sweep(derivative *g, const tree_chunk *s, bool back, idm_error *opt_error)
 {
   for (size_t k = 0; k < s->levels; k++) {
@@ -612,7 +615,7 @@ static idm_status check_finite(const derivative *g, idm_error *opt_error)
   for (size_t i = 0; i < g->r->net.plan.count && finite; i++) finite = isfinite(g->by_weights[i]);
   if (finite) return IDM_OK;
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "the log-likelihood of the network, or its derivative, is no finite number: its "
+                  "the log-likelihood of the network, or its derivative, is not finite: its "
                   "weights are too large; give them a narrower prior or another seed");
 }
 

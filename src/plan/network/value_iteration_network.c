@@ -1,4 +1,4 @@
-/* The planner `value-iteration-network`: see the header.
+/* The planner `value-iteration-network` (docs/method/learners.md, 3).
  *
  * Contents: value iteration sweep · value iteration network · value iteration adjoint */
 #include "plan/network/value_iteration_network.h"
@@ -31,11 +31,11 @@ void idm_sweep_quality(const value_iteration *v, size_t variant, size_t sweep, s
 
 /* === value iteration network ================================================================== */
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static const idm_block_info own[] = {
     {.name = "sweep_weights",
-     .summary = "weights of utility, future and temperature, sweep after sweep",
+     .summary = "weights of utility, future and temperature, for each sweep",
      .opaque = true,
      .support = IDM_POSITIVE,
      .default_number = 1,
@@ -70,7 +70,7 @@ static void destroy(void *content)
   free(v);
 }
 
-/* P: where the setting has no moves, room for every next state. */
+/* P: if the setting has no sparse transitions, allocates an entry for every next state. */
 static idm_status make_moves(value_iteration *v, idm_error *opt_error)
 {
   const size_t k = v->sizes.states, rows = v->sizes.actions * k;
@@ -92,8 +92,8 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta,
   *ret_content = NULL;
   if (agent->alpha_unit != IDM_ALPHA_ABSOLUTE)
     return idm_fail(opt_error, IDM_INPUT,
-                    "the planner 'value-iteration-network' has alpha in units of the utility; "
-                    "expected alpha_unit: absolute");
+                    "the planner 'value-iteration-network' supports alpha in units of the utility "
+                    "only; expected alpha_unit: absolute");
   value_iteration *v = idm_new(1, sizeof *v);
   if (!v) return idm_fail_memory(opt_error);
   *v = (value_iteration){.setting = setting,
@@ -145,7 +145,7 @@ static void copy_theta(value_iteration *v, const idm_theta *theta)
       v->mean->probability[i] += v->model_prior[m] * v->dynamics[m * pairs * k + i];
 }
 
-/* Every sweep of a variant; Q of each stands where that of the last stays. */
+/* All sweeps of a variant; v->quality contains Q of the last one. */
 static void sweep_variant(value_iteration *v, size_t variant)
 {
   const size_t k = v->sizes.states, n = v->sizes.actions;
@@ -180,7 +180,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* --- deciding ------------------------------------------------------------------------------- */
+/* --- choice ---------------------------------------------------------------------------------- */
 
 static size_t scratch(const void *content)
 {
@@ -228,7 +228,7 @@ static double value(const void *content, size_t variant, int steps, const double
                   NULL);
 }
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table of operations --------------------------------------------------------------------- */
 
 static const idm_belief_ops belief = {.scratch = scratch,
                                       .policy = policy,
@@ -243,7 +243,8 @@ static const idm_block_id reads[] = {IDM_UTILITY,      IDM_DISCOUNT,    IDM_ALPH
 
 const idm_planner idm_value_iteration_network = {
     .name = "value-iteration-network",
-    .summary = "sweeps of value iteration, each with weights of its own; at 1 a horizon",
+    .summary =
+        "sweeps of value iteration, each with its own weights; with weights of 1 a finite horizon",
     .row = "Differentiable MDP planner",
     .keys = (const char *const[]){"recognition", "alpha_unit", "sweeps", NULL},
     .reads = reads,
@@ -260,20 +261,20 @@ const idm_planner idm_value_iteration_network = {
 
 /* === value iteration adjoint ================================================================== */
 
-/* The derivative of `value-iteration-network` in reverse: through the policies of the last sweep,
+/* Reverse-mode derivative of `value-iteration-network`: through the policies of the last sweep,
  * then sweep by sweep. */
 
 typedef struct adjoint {
   const value_iteration *v;
-  double *by_quality;  /* [variant][state][action]: of the sweep at hand */
+  double *by_quality;  /* [variant][state][action]: of the current sweep */
   double *by_value;    /* [2][state]: after that sweep, and before */
   double *by_weight;   /* [sweep][SWEEP_WEIGHTS] */
   double *by_utility;  /* [variant][action][state] */
   double *by_prior;    /* [action] */
   double *by_model;    /* [model] */
-  double *by_dynamics; /* [model][action][state][next]; NULL: they are not free */
+  double *by_dynamics; /* [model][action][state][next]; NULL: not free */
   double *scratch;     /* [4][action] */
-  double by_inverse;   /* by 1/alpha */
+  double by_inverse;   /* with respect to 1/alpha */
   double by_discount;
 } adjoint;
 
@@ -334,13 +335,14 @@ static void begin(void *content)
   a->by_inverse = a->by_discount = 0;
 }
 
-/* A slope by 1/T of a sweep, on to 1/alpha and to the sweep's own weight of it. */
+/* Propagates the derivative with respect to 1/T of a sweep to 1/alpha and to the sweep's weight of
+ * the temperature. */
 static void temperature_backward(adjoint *a, size_t sweep, double by_inverse)
 {
   const value_iteration *v = a->v;
   const size_t at = sweep * SWEEP_WEIGHTS + SWEEP_TEMPERATURE;
   const double weight = v->weight[at];
-  if (v->alpha == 0) return; /* a maximum, whatever the weight */
+  if (v->alpha == 0) return; /* a maximum, for any weight */
   a->by_inverse += by_inverse / weight;
   a->by_weight[at] -= by_inverse / (weight * weight * v->alpha);
 }
@@ -370,7 +372,7 @@ static void point(void *content, const idm_policy_adjoint *at)
   temperature_backward(a, v->sweeps - 1, by_inverse);
 }
 
-/* Slopes by the models' shares in a row of P, and by their rows. */
+/* Derivatives with respect to the models' shares in a row of P, and to their rows. */
 static void models_backward(adjoint *a, size_t u, size_t state, double by_future,
                             const double *previous_value)
 {
@@ -386,7 +388,7 @@ static void models_backward(adjoint *a, size_t u, size_t state, double by_future
   }
 }
 
-/* From Q of a sweep at a state to what it was made of. */
+/* Backward pass of Q of a sweep at a state. */
 static void quality_backward(adjoint *a, size_t variant, size_t sweep, size_t state,
                              const double *future, const double *by_quality)
 {
@@ -410,7 +412,8 @@ static void quality_backward(adjoint *a, size_t variant, size_t sweep, size_t st
   }
 }
 
-/* One sweep of a variant: what follows it has left slopes by its V, or in the last one by its Q. */
+/* Backward pass of one sweep of a variant, given the derivatives with respect to its V; for the
+ * last sweep, with respect to its Q. */
 static void sweep_backward(adjoint *a, size_t variant, size_t sweep)
 {
   const value_iteration *v = a->v;

@@ -8,14 +8,15 @@
 
 /* === value iteration network ================================================================ */
 
-/* The planner `value-iteration-network`: value iteration with weights of its own, unrolled.
+/* The planner `value-iteration-network`: a fixed number of sweeps of soft value iteration, each
+ * with its own weights (docs/method/learners.md, 3).
  *
- *   V_0 = 0;  Q_k = a_k u + b_k gamma P V_(k-1);  V_k = c_k alpha log sum pi~ exp(Q_k / (c_k
- * alpha))
+ *   V_0 = 0;  Q_k = a_k u + b_k gamma P V_(k-1);
+ *   V_k = c_k alpha log sum pi~ exp(Q_k / (c_k alpha))
  *
- * for k = 1 .. sweeps, P the mean of the models' transitions. It decides by pi ~ pi~ exp(Q / (c
- * alpha)), Q and c of the last sweep; at a belief by the mean of Q. With a = b = c = 1 that is
- * planning over `sweeps` steps. */
+ * for k = 1 .. sweeps, with P the mean of the models' transitions. The policy is pi ~ pi~ exp(Q /
+ * (c alpha)), with Q and c of the last sweep; at a belief, with the mean of Q. With a = b = c = 1
+ * this is planning over `sweeps` steps. */
 
 /* Weights of a sweep, in the order of its block. */
 enum { SWEEP_UTILITY, SWEEP_FUTURE, SWEEP_TEMPERATURE, SWEEP_WEIGHTS };
@@ -26,21 +27,22 @@ typedef struct value_iteration {
   size_t models;
   size_t variants;
   size_t sweeps;
-  bool free_dynamics; /* slopes by them are asked for */
+  bool free_dynamics; /* derivatives with respect to the dynamics are required */
   double discount;
   double alpha;
   double *weight;       /* [sweep][SWEEP_WEIGHTS] */
   double *utility;      /* [variant][action][state] */
   double *action_prior; /* [action] */
   double *model_prior;  /* [model] */
-  double *dynamics;     /* [model][action][state][next]: the models'; NULL: the setting has moves */
-  const idm_sparse_rows *moves; /* P: the setting's, or */
-  idm_sparse_rows *mean;        /* the mean of the models', or NULL */
+  double *dynamics; /* [model][action][state][next]: of the models; NULL if the setting has sparse
+                       transitions */
+  const idm_sparse_rows *moves; /* P: that of the setting, or `mean` */
+  idm_sparse_rows *mean;        /* mean of the models' transitions, or NULL */
   double *value;                /* [variant][sweeps + 1][state] */
   double *quality;              /* [variant][state][action]: of the last sweep */
 } value_iteration;
 
-/* Temperature of a sweep, from 0. */
+/* Temperature of a sweep, counted from 0. */
 static inline double idm_sweep_temperature(const value_iteration *v, size_t sweep)
 {
   return v->weight[sweep * SWEEP_WEIGHTS + SWEEP_TEMPERATURE] * v->alpha;
@@ -48,7 +50,7 @@ static inline double idm_sweep_temperature(const value_iteration *v, size_t swee
 
 /* === value iteration adjoint ================================================================ */
 
-/* Derivatives of value iteration, unrolled. */
+/* Derivatives of value iteration with a fixed number of sweeps. */
 
 /* The content is a value_iteration. */
 extern const idm_adjoint_ops idm_value_iteration_adjoint;
@@ -57,7 +59,8 @@ extern const idm_adjoint_ops idm_value_iteration_adjoint;
 
 /* One sweep of value iteration. */
 
-/* Q of a sweep at a state, [action], with V of the one before; opt_future: P V alone. */
+/* Q of a sweep at a state, [action], given V of the previous one; opt_future, [action]: P V alone.
+ */
 void idm_sweep_quality(const value_iteration *v, size_t variant, size_t sweep, size_t state,
                        double *quality, double *opt_future);
 

@@ -1,6 +1,6 @@
-/* Bounds on the value of a belief from both sides.
+/* Bounds on the value of a belief from both sides: initial bounds, and alpha vectors.
  *
- * Contents: prize · alphas · bounds */
+ * Contents: belief reward · alpha vectors · bounds */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "base/vector.h"
 #include "plan/point/bounds.h"
 
-/* === prize ================================================================================== */
+/* === belief reward ========================================================================== */
 
-/* What a belief is paid for itself. */
+/* Piecewise linear utility of beliefs (docs/method/control.md, 11). */
 
-/* Places of the fields in IDM_BELIEF_UTILITY, and of the award in IDM_CERTAINTY. */
+/* Positions of the fields in IDM_BELIEF_UTILITY, and of the award in IDM_CERTAINTY. */
 enum { ENTROPY, GUESS, AWARD = 1 };
 
 bool idm_piecewise_reward_of(const idm_theta *theta, piecewise_reward *ret_reward)
@@ -34,7 +34,7 @@ static const double *piece_of(const piecewise_reward *p, size_t action, size_t i
   return p->piece + (i * p->actions + action) * p->states;
 }
 
-/* The piece that pays a belief best, and what it pays; there is one. */
+/* Index of the best piece at a belief; *ret_value receives its value. There must be a piece. */
 static size_t best_piece(const piecewise_reward *p, size_t action, const sparse_belief *b,
                          double *ret_value)
 {
@@ -51,7 +51,7 @@ static size_t best_piece(const piecewise_reward *p, size_t action, const sparse_
   return best;
 }
 
-/* Place of the likeliest state in a belief. */
+/* Position of the most probable state in a belief. */
 static size_t likeliest(const sparse_belief *b)
 {
   size_t best = 0;
@@ -91,9 +91,9 @@ double idm_piecewise_reward_corner(const piecewise_reward *p, size_t action, siz
   return best + guess_of(p, action);
 }
 
-/* === alphas ================================================================================= */
+/* === alpha vectors ========================================================================== */
 
-/* Vectors of a lower bound. */
+/* Alpha vectors of a lower bound. */
 
 void idm_alphas_free(alphas *a)
 {
@@ -109,16 +109,16 @@ double idm_alphas_bytes(const alphas *a)
          (double)(a->states * sizeof *a->value + sizeof *a->action + sizeof *a->replacement);
 }
 
-/* Slices follow each other, so that the array grows in place where it can. Half as much again is
- * enough: vectors are most of the memory of a large problem. Slices without vectors stay unwritten,
- * so that they take no pages. */
+/* Slices are contiguous, so that the array can grow in place. A growth factor of 1.5 limits the
+ * overhead: vectors are most of the memory of a large problem. Slices without vectors are not
+ * written, so that they occupy no pages. */
 static idm_status grow(alphas *a, idm_error *opt_error)
 {
   const size_t slices = a->capacity / ALPHA_LANES;
   const size_t capacity = (slices + slices / 2 + 4) * ALPHA_LANES;
   const size_t numbers = idm_times(capacity, a->states);
   const size_t bytes = idm_times(numbers, sizeof *a->value);
-  assert(bytes > 0); /* a vector has a number per state */
+  assert(bytes > 0); /* a vector has at least one state */
   double *value = bytes < SIZE_MAX ? realloc(a->value, bytes) : NULL;
   if (value) a->value = value;
   uint32_t *action = realloc(a->action, capacity * sizeof *action);
@@ -130,7 +130,7 @@ static idm_status grow(alphas *a, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Which lanes of a slice a vector is nowhere below. */
+/* Marks the lanes of a slice that a vector dominates, that is, where it is nowhere below. */
 IDM_KERNEL(static, find_dominated,
            (const double *slice, size_t states, const double *vector,
             int64_t dominated_lane[ALPHA_LANES]),
@@ -154,7 +154,7 @@ static void set_lane(alphas *a, size_t vector, const double *opt_value)
     lane[s * ALPHA_LANES] = opt_value ? opt_value[s] : -INFINITY;
 }
 
-/* Leave the slice that begins with a vector without any. */
+/* Empties the slice that begins with vector `first`. */
 static void clear_slice(alphas *a, size_t first)
 {
   double *slice = a->value + first * a->states;
@@ -185,7 +185,7 @@ idm_status idm_alphas_add(alphas *a, const double *vector, size_t action, idm_er
   return IDM_OK;
 }
 
-/* What the vectors of a slice are worth at a belief. */
+/* Values of the vectors of a slice at a belief. */
 IDM_KERNEL(static, slice_values,
            (const double *slice, const sparse_belief *b, double value[ALPHA_LANES]),
            (slice, b, value))
@@ -249,7 +249,7 @@ void idm_alphas_compact(alphas *a, uint32_t *map, uint32_t *before)
 
 /* === bounds ================================================================================= */
 
-/* The first bounds, from which a search starts. */
+/* Initial bounds of a search. */
 
 void idm_bounds_free(bounds *b)
 {
@@ -267,9 +267,10 @@ static bool allowed(const point_problem *problem, size_t u)
   return problem->prior[u] > 0;
 }
 
-/* --- from above ----------------------------------------------------------------------------- */
+/* --- upper bound ----------------------------------------------------------------------------- */
 
-/* What outcomes of (u, s) are worth to one who knows, once the next action is taken, s. */
+/* Expected value after (u, s) in the fast informed bound: the next action is chosen given s and the
+ * outcome. */
 static double informed_value(const point_problem *problem, size_t u, size_t s,
                              const double *quality)
 {
@@ -296,7 +297,7 @@ static double informed_value(const point_problem *problem, size_t u, size_t s,
   return sum;
 }
 
-/* The least and the largest change of a sweep. */
+/* Smallest and largest change of a sweep. */
 typedef struct changes {
   double min;
   double max;
@@ -314,9 +315,9 @@ static double largest(changes c)
   return fmax(fabs(c.min), fabs(c.max));
 }
 
-/* What every number may move on by, where one sweep of a contraction has moved all of them by at
- * least `change`, and more sweeps move them by as much times the discount, again and again
- * (MacQueen 1966). */
+/* Remaining change of every value, if a sweep of a contraction changed all of them by at least
+ * `change`: later sweeps change them by at least this times powers of the discount (MacQueen 1966).
+ */
 static double extrapolate(const point_problem *problem, double change)
 {
   return problem->discount / (1 - problem->discount) * change;
@@ -329,7 +330,7 @@ static bool has_terminal_action(const point_problem *problem)
   return false;
 }
 
-/* The largest number of all actions that can be taken. */
+/* Largest value over all available actions. */
 static double largest_value(const point_problem *problem, const double *quality)
 {
   const size_t states = problem->kernel->states;
@@ -339,8 +340,8 @@ static double largest_value(const point_problem *problem, const double *quality)
   return upper_value;
 }
 
-/* One sweep of the fast informed bound; where time is up, of a coarser one, by which whatever
- * follows is worth as much as anything can be. */
+/* One sweep of the fast informed bound; if time is up, of a coarser bound, in which every successor
+ * has the largest value. */
 static changes sweep(const point_problem *problem, const double *from, double *to)
 {
   const size_t states = problem->kernel->states;
@@ -359,9 +360,9 @@ static changes sweep(const point_problem *problem, const double *from, double *t
   return change;
 }
 
-/* Two arrays for sweeps; what they lead to ends in the first. Starting above every value, all
- * sweeps stay above: where they stop makes no bound less certain. After terminal actions nothing
- * comes that could be carried on. */
+/* Sweeps of the upper bound without a horizon; the result is in `quality`. They start above the
+ * fixed point and remain above it, so that the bound is valid after any number of them. The change
+ * is extrapolated only if no action is terminal. */
 static void sweep_down(const point_problem *problem, double tolerance, double *quality,
                        double *scratch)
 {
@@ -401,7 +402,7 @@ static idm_status bound_above(const point_problem *problem, double tolerance, bo
 {
   const size_t states = problem->kernel->states;
   const size_t pairs = problem->kernel->actions * states;
-  /* Zeros for the first stage: nothing is left past the horizon. Scratch from then on. */
+  /* Zeros for the first stage, as nothing follows the horizon; scratch for the later ones. */
   double *scratch = idm_new(pairs, sizeof *scratch);
   idm_status status = scratch ? IDM_OK : idm_fail_memory(opt_error);
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
@@ -418,10 +419,10 @@ static idm_status bound_above(const point_problem *problem, double tolerance, bo
   return status;
 }
 
-/* --- from below ----------------------------------------------------------------------------- */
+/* --- lower bound ----------------------------------------------------------------------------- */
 
-/* What action u pays, state by state, with the guess that is best where all states are as likely.
- */
+/* Reward of action u by state, with the piece of the utility of beliefs that is best at the uniform
+ * belief. */
 static void belief_reward(const point_problem *problem, size_t u,
                           const sparse_belief *uniform_belief, double *reward)
 {
@@ -430,7 +431,7 @@ static void belief_reward(const point_problem *problem, size_t u,
   idm_piecewise_reward_add(&problem->piecewise_reward, u, uniform_belief, reward);
 }
 
-/* One step of the plan that repeats u. */
+/* One backup of the plan that repeats u. */
 static changes backup_repeated(const point_problem *problem, size_t u, const double *reward,
                                const double *from, double *to)
 {
@@ -447,7 +448,8 @@ static changes backup_repeated(const point_problem *problem, size_t u, const dou
   return change;
 }
 
-/* The plan that repeats u forever. Starting below, all steps stay below. */
+/* Value of the plan that repeats u forever. The backups start below the fixed point and remain
+ * below it. */
 static void blind_policy_value(const point_problem *problem, size_t u, const double *reward,
                                double tolerance, double *vector, double *scratch)
 {
@@ -464,7 +466,8 @@ static void blind_policy_value(const point_problem *problem, size_t u, const dou
   }
 }
 
-/* The plans that repeat an action, [4][state] being scratch; a terminal one is not repeated. */
+/* Adds the plans that repeat an action; a terminal action is not repeated. `vector` is scratch,
+ * [4][state]. */
 static idm_status add_blind_policies(const point_problem *problem, double tolerance,
                                      const sparse_belief *uniform_belief, double *vector, bounds *b,
                                      idm_error *opt_error)
@@ -512,7 +515,7 @@ static idm_status bound_below(const point_problem *problem, double tolerance, bo
   return status;
 }
 
-/* Utilities that are too large for what they add up to. */
+/* IDM_NUMERICAL if utilities are so large that the bounds overflow. */
 static idm_status check_finite(const bounds *b, idm_error *opt_error)
 {
   for (size_t t = 0; t < b->stages; t++) {

@@ -1,4 +1,4 @@
-/* Bounds on what the best policy is worth, whoever planned. */
+/* Bounds on the value of the optimal policy, for any planner (docs/method/control.md, 10). */
 #include <math.h>
 
 #include "base/door.h"
@@ -8,8 +8,8 @@
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 
-/* Whether a lattice was solved for the ordinary POMDP, whose value is convex in the belief: numbers
- * that a planner has of its own may make another of it. */
+/* Whether a lattice was solved for the ordinary POMDP, whose value is convex in the belief.
+ * Parameters of a planner's own may define another problem. */
 static bool is_rational(const idm_workspace *w)
 {
   const double alpha = idm_theta_scalar(w->theta, IDM_ALPHA);
@@ -31,7 +31,7 @@ typedef struct lattice_policy {
   double *quality; /* [action] */
 } lattice_policy;
 
-/* Its best action; of equals the first. */
+/* Its greedy action; the first one of ties. */
 static size_t greedy(void *context, const double *z, int left)
 {
   const lattice_policy *h = context;
@@ -45,7 +45,7 @@ static size_t greedy(void *context, const double *z, int left)
   return best;
 }
 
-/* A lower bound by plans that take the lattice's actions. */
+/* Lower bound by plans that take the greedy actions of the lattice solution. */
 static idm_status lower_by_search(lattice_policy *h, const double *z, double *lower,
                                   idm_error *opt_error)
 {
@@ -88,7 +88,7 @@ idm_status idm_plan_bounds(idm_workspace *workspace, size_t variant, const doubl
     return idm_fail(opt_error, IDM_USAGE, "there is no variant %zu", variant);
   if (!idm_workspace_evaluates(workspace, variant, 0, z))
     return idm_fail(opt_error, IDM_USAGE,
-                    "the workspace holds no plan, or the belief is no distribution");
+                    "the workspace has no plan, or the belief is not a probability distribution");
   if (workspace->planner->search)
     workspace->planner->search->bounds(workspace->content, variant, 0, z, lower, upper,
                                        workspace->scratch);

@@ -1,6 +1,6 @@
-/* Beliefs that a search has met, the choice of an action there, and plans of its lower bound.
+/* Beliefs that a search has reached, the choice of actions, and the plans of its lower bound.
  *
- * Contents: plans · choose · graph */
+ * Contents: plans · action choice · graph */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* === plans ================================================================================== */
 
-/* How plans go on. */
+/* Plans of the vectors of a lower bound. */
 
 void idm_plans_free(plans *p)
 {
@@ -41,7 +41,7 @@ void idm_plans_compact(plans *p, const uint32_t *map, const uint32_t *before)
 {
   size_t left = 0;
   for (size_t i = 0; i < p->count; i++) {
-    if (before[i] == before[i + 1]) continue; /* it is dead */
+    if (before[i] == before[i + 1]) continue; /* dominated */
     for (size_t o = 0; o < p->width; o++)
       p->after[left * p->width + o] = map[p->after[i * p->width + o]];
     p->owner[left++] = p->owner[i];
@@ -49,9 +49,9 @@ void idm_plans_compact(plans *p, const uint32_t *map, const uint32_t *before)
   p->count = left;
 }
 
-/* === choose ================================================================================= */
+/* === action choice ========================================================================== */
 
-/* The most promising action of a belief. */
+/* The action of a belief with the largest upper bound. */
 
 double idm_graph_reward(const search_graph *g, const sparse_belief *b, size_t action)
 {
@@ -61,7 +61,7 @@ double idm_graph_reward(const search_graph *g, const sparse_belief *b, size_t ac
   return sum + idm_piecewise_reward_at(&g->problem->piecewise_reward, action, b);
 }
 
-/* Look at an action again, by its successors. */
+/* Updates the upper bound of an action from its successors. */
 static idm_status update_action(search_graph *g, uint32_t at, size_t u, idm_error *opt_error)
 {
   const idm_status status = idm_graph_expand(g, at, u, opt_error);
@@ -84,7 +84,7 @@ static size_t most_promising(const search_graph *g, uint32_t at)
   return best;
 }
 
-/* Bounds of actions only go down, so that those that are not the best need not be looked at. */
+/* Upper bounds of actions only decrease, so that only the largest one must be recomputed. */
 idm_status idm_graph_choose(search_graph *g, uint32_t at, size_t *action, idm_error *opt_error)
 {
   idm_status status = idm_graph_init_actions(g, at, opt_error);
@@ -99,7 +99,7 @@ idm_status idm_graph_choose(search_graph *g, uint32_t at, size_t *action, idm_er
 
 /* === graph ================================================================================== */
 
-/* Beliefs that a search has met. */
+/* Beliefs that a search has reached. */
 
 idm_status idm_graph_create(const point_problem *problem, bounds *b, search_graph *g,
                             idm_error *opt_error)
@@ -148,9 +148,9 @@ double idm_graph_bytes(const search_graph *g)
          (double)g->plans.capacity * (double)((g->plans.width + 1) * sizeof *g->plans.after);
 }
 
-/* --- room ----------------------------------------------------------------------------------- */
+/* --- allocation ------------------------------------------------------------------------------ */
 
-/* An array with room for `more` beyond `used`; NULL where there is no memory. */
+/* Reallocates an array for `more` elements beyond `used`; NULL if memory runs out. */
 static void *grow_array(void *array, size_t size, size_t used, size_t more, size_t *capacity)
 {
   if (used + more <= *capacity) return array;
@@ -161,19 +161,20 @@ static void *grow_array(void *array, size_t size, size_t used, size_t more, size
   return larger;
 }
 
-/* Numbers that a belief of so many states takes, with its node's. */
+/* Entries of a belief over `states` states, including the one for its node. */
 static size_t numbers_of(size_t states)
 {
   return 1 + (states <= HULL_MOST ? 2 * states : states);
 }
 
-/* Whether a belief can be computed again, and seems not to be needed soon. Prices cannot be. */
+/* Whether a belief can be recomputed and is probably not needed soon. Multipliers cannot be
+ * recomputed. */
 static bool is_droppable(const search_node *n)
 {
   return n->branch == GRAPH_NONE && n->parent != GRAPH_NONE && !n->used && n->count > HULL_MOST;
 }
 
-/* Drop the idle beliefs. */
+/* Drops the idle beliefs. */
 static void drop_beliefs(search_graph *g)
 {
   size_t to = 0;
@@ -191,14 +192,14 @@ static void drop_beliefs(search_graph *g)
   g->numbers = to;
 }
 
-/* Successors that no trial went on from are most beliefs of a large problem, and most of them are
- * not looked at again. */
+/* Reserves the entries of a belief. In a large problem most beliefs are successors from which no
+ * trial continued, and most of these are not used again: idle ones are dropped first. */
 static bool reserve_belief(search_graph *g, size_t states)
 {
-  size_t numbers = 1 + states + HULL_MOST; /* fewer states may turn out to be possible */
+  size_t numbers = 1 + states + HULL_MOST; /* some of the states may turn out to be impossible */
   if (g->numbers + numbers > g->belief_capacity && g->numbers > g->drop_limit) {
     drop_beliefs(g);
-    numbers += g->belief_capacity / 4; /* else they would have to be dropped again soon */
+    numbers += g->belief_capacity / 4; /* else beliefs would have to be dropped again soon */
   }
   size_t belief_capacity = g->belief_capacity;
   uint32_t *state = grow_array(g->state, sizeof *state, g->numbers, numbers, &belief_capacity);
@@ -220,7 +221,7 @@ static bool reserve_node(search_graph *g)
 
 static bool reserve_edges(search_graph *g, size_t edges)
 {
-  if (!edges) return true; /* nothing follows a terminal action */
+  if (!edges) return true; /* a terminal action has no successors */
   if (edges > UINT32_MAX - g->edges) return false;
   edge *larger = grow_array(g->edge, sizeof *larger, g->edges, edges, &g->edge_capacity);
   if (!larger) return false;
@@ -228,10 +229,10 @@ static bool reserve_edges(search_graph *g, size_t edges)
   return true;
 }
 
-/* --- the table by belief -------------------------------------------------------------------- */
+/* --- hash table by belief -------------------------------------------------------------------- */
 
-/* Masses that agree to so much are one: rounding on different ways to a belief is below it, and
- * what it moves a bound by is of the size of rounding too. */
+/* Beliefs whose masses agree to this tolerance are equal. Rounding along different paths to a
+ * belief is smaller, and the resulting change of a bound is of the size of rounding too. */
 static const double mass_tolerance = 0x1p-44;
 
 static uint64_t hash_mix(uint64_t hash, uint64_t word)
@@ -240,7 +241,7 @@ static uint64_t hash_mix(uint64_t hash, uint64_t word)
   return hash ^ hash >> 29;
 }
 
-/* By the states alone, and by masses to six digits: most that are close fall together. */
+/* Hash of states, and of masses to six digits: most beliefs that are close have the same hash. */
 static uint64_t hash_of(const sparse_belief *b, size_t stage)
 {
   uint64_t hash = hash_mix(0x2545f4914f6cdd1du, stage);
@@ -259,7 +260,7 @@ static bool same(const sparse_belief *a, const sparse_belief *b)
   return true;
 }
 
-/* The slot of a belief, or the empty one where it belongs. */
+/* Slot of a belief, or the empty slot where it is to be inserted. */
 static size_t find_slot(const search_graph *g, const sparse_belief *b, size_t stage)
 {
   size_t i = hash_of(b, stage) & (g->slots - 1);
@@ -282,7 +283,7 @@ static bool reserve_slot(search_graph *g)
   g->slots *= 2;
   memset(g->slot, 0xff, g->slots * sizeof *g->slot);
   for (uint32_t at = 0; at < g->count; at++) {
-    if (g->node[at].at == GRAPH_DROPPED) continue; /* a second node may come in its place */
+    if (g->node[at].at == GRAPH_DROPPED) continue; /* a second node may replace it */
     const sparse_belief b = graph_belief(g, at);
     size_t i = hash_of(&b, g->node[at].stage) & (g->slots - 1);
     while (g->slot[i] != GRAPH_NONE) i = (i + 1) & (g->slots - 1);
@@ -293,7 +294,7 @@ static bool reserve_slot(search_graph *g)
 
 /* --- nodes ---------------------------------------------------------------------------------- */
 
-/* p(s', o | z, u) over the cells of an action. */
+/* Computes p(s', o | z, u) over the cells of an action. */
 static void predict(search_graph *g, uint32_t at, size_t action)
 {
   if (g->predicted == at && g->action == action) return;
@@ -309,7 +310,7 @@ static void predict(search_graph *g, uint32_t at, size_t action)
   g->action = action;
 }
 
-/* The probability of an outcome of the action that was predicted. */
+/* Probability of an outcome of the predicted action. */
 static double probability(const search_graph *g, size_t outcome)
 {
   const kernel *k = g->problem->kernel;
@@ -319,7 +320,7 @@ static double probability(const search_graph *g, size_t outcome)
   return p;
 }
 
-/* The belief after an outcome of the action that was predicted; returns its number of states. */
+/* Belief after an outcome of the predicted action; returns its number of states. */
 static size_t condition(const search_graph *g, size_t outcome, double p, uint32_t *state,
                         double *mass)
 {
@@ -348,7 +349,7 @@ sparse_belief idm_graph_belief(search_graph *g, uint32_t at)
   return (sparse_belief){g->recomputed_state, g->recomputed_mass, n->count, n->support_mask};
 }
 
-/* Store the belief of a node again. */
+/* Stores the belief of a dropped node again. */
 static bool recompute_belief(search_graph *g, uint32_t at)
 {
   const sparse_belief b = idm_graph_belief(g, at);
@@ -362,7 +363,7 @@ static bool recompute_belief(search_graph *g, uint32_t at)
   return true;
 }
 
-/* Give a node branches, without bounds yet. */
+/* Adds branches to a node, without bounds. */
 static idm_status add_branches(search_graph *g, uint32_t at, idm_error *opt_error)
 {
   if (g->node[at].branch != GRAPH_NONE) return IDM_OK;
@@ -377,7 +378,7 @@ static idm_status add_branches(search_graph *g, uint32_t at, idm_error *opt_erro
   return IDM_OK;
 }
 
-/* Rule every action out but the one that is given. */
+/* Excludes every action except that of the given policy. */
 static void restrict_action(search_graph *g, uint32_t at)
 {
   const point_problem *problem = g->problem;
@@ -409,7 +410,7 @@ idm_status idm_graph_init_actions(search_graph *g, uint32_t at, idm_error *opt_e
   return IDM_OK;
 }
 
-/* The node of the belief that stands, not yet counted, behind the others. */
+/* Node of the belief that is written after the others but not yet counted; created if it is new. */
 static idm_status find_or_add_node(search_graph *g, size_t stage, size_t states, uint32_t *ret_node,
                                    idm_error *opt_error)
 {
@@ -453,7 +454,7 @@ idm_status idm_graph_add(search_graph *g, size_t stage, const double *z, uint32_
   return find_or_add_node(g, stage, count, ret_node, opt_error);
 }
 
-/* The successor by one outcome of the action that was predicted, of probability p. */
+/* Successor by one outcome of the predicted action, of probability p. */
 static idm_status add_successor(search_graph *g, size_t stage, size_t outcome, double p,
                                 uint32_t *ret_node, idm_error *opt_error)
 {
@@ -536,7 +537,8 @@ idm_status idm_graph_prune_lower(search_graph *g, size_t stage, idm_error *opt_e
   for (size_t i = 0; i < g->count; i++) {
     search_node *n = &g->node[i];
     if (n->stage != stage) continue;
-    /* seen_lower may be 0 and best still refer to a vector: all that it had seen died. */
+    /* seen_lower may be 0 while best refers to a vector: all vectors that were seen are dominated.
+     */
     n->best = map[n->best];
     n->seen_lower = before[n->seen_lower];
   }
@@ -544,7 +546,7 @@ idm_status idm_graph_prune_lower(search_graph *g, size_t stage, idm_error *opt_e
   return IDM_OK;
 }
 
-/* Which vectors are best at a belief with actions. */
+/* Marks the vectors that are best at a belief with actions. */
 static void mark_best(search_graph *g, size_t stage, bool *used)
 {
   const alphas *lower = &g->bounds->stage[stage].lower;
@@ -564,7 +566,7 @@ idm_status idm_graph_drop_lower(search_graph *g, size_t stage, idm_error *opt_er
   for (size_t i = 0; i < g->count; i++) {
     search_node *n = &g->node[i];
     if (n->stage != stage || used[alpha_current(lower, n->best)]) continue;
-    n->best = n->seen_lower = 0; /* it finds the best of those that are left */
+    n->best = n->seen_lower = 0; /* recomputed from the remaining vectors */
     n->lower = -INFINITY;
   }
   idm_alphas_keep(lower, used);

@@ -1,6 +1,6 @@
-/* Newton's method on both bounds.
+/* Newton's method on both bounds, by policy iteration for monotone systems.
  *
- * Contents: monotone · hasten */
+ * Contents: monotone · Newton */
 #include "plan/point/search.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 /* Policy iteration for monotone systems. */
 
-/* --- describing ----------------------------------------------------------------------------- */
+/* --- definition ------------------------------------------------------------------------------ */
 
 void idm_monotone_free(monotone *m)
 {
@@ -72,13 +72,13 @@ void idm_monotone_end(monotone *m, double floor)
   m->first[m->numbers] = m->rows;
 }
 
-/* --- solving -------------------------------------------------------------------------------- */
+/* --- solution -------------------------------------------------------------------------------- */
 
-/* At work on a system: which row each number goes by. */
+/* An iteration on a system, with the row selected for each number. */
 typedef struct iteration {
   const monotone *m;
-  size_t *policy_row; /* [number]: row, or FLOOR */
-  double *residual;   /* [number]: how far y is from solving the system of the rows chosen */
+  size_t *policy_row; /* [number]: selected row, or FLOOR */
+  double *residual;   /* [number]: residual of y in the system of the selected rows */
   double *step;       /* [number] */
   double *y;          /* [number] */
   double *work;       /* of GMRES */
@@ -99,7 +99,7 @@ static double row_at(const monotone *m, size_t row, const double *x)
   return m->row[row].constant + row_times(m, row, x);
 }
 
-/* y = (I - M) x with the rows chosen. */
+/* y = (I - M) x with the selected rows. */
 static void apply(const void *context, const double *x, double *y)
 {
   const iteration *n = context;
@@ -112,7 +112,7 @@ static double policy_value(const iteration *n, size_t i, const double *x)
   return n->policy_row[i] == FLOOR ? n->m->floor[i] : row_at(n->m, n->policy_row[i], x);
 }
 
-/* Go by the best rows at y; false where those were chosen already, but for rounding. */
+/* Selects the best rows at y; false if these were selected already, up to rounding. */
 static bool improve_policy(const iteration *n)
 {
   bool changed = false;
@@ -136,7 +136,7 @@ static bool improve_policy(const iteration *n)
   return changed;
 }
 
-/* What the rows chosen are worth. */
+/* Solves the system of the selected rows, approximately. */
 static void evaluate(const iteration *n)
 {
   enum { products = 4 * IDM_GMRES_BASIS };
@@ -148,8 +148,8 @@ static void evaluate(const iteration *n)
   for (size_t i = 0; i < numbers; i++) n->y[i] += n->step[i];
 }
 
-/* With T x the best of all rows and T y <= y + (1 - discount) c everywhere, y + c is not below the
- * fixed point, and T(y + c) neither. */
+/* Lowers x to a bound computed from y. Let T x be the maximum over all rows. If T y <= y + (1 -
+ * discount) c everywhere, y + c is not below the fixed point, nor is T(y + c). */
 static void apply_bound(const iteration *n, double *x)
 {
   const monotone *m = n->m;
@@ -193,12 +193,11 @@ idm_status idm_monotone_lower(const monotone *m, double *x, idm_error *opt_error
   return allocated ? IDM_OK : idm_fail_memory(opt_error);
 }
 
-/* === hasten =================================================================================== */
+/* === Newton ================================================================================= */
 
-/* --- from below ----------------------------------------------------------------------------- */
+/* --- lower bound ----------------------------------------------------------------------------- */
 
-/* The row of vector i in state s, of what it is short of, so that the system's numbers go down: x =
- * -alpha. */
+/* Adds the row of vector i in state s. The unknowns are x = -alpha, so that they decrease. */
 static idm_status add_plan_row(const search_graph *g, size_t i, size_t s, double belief_reward,
                                monotone *m, idm_error *opt_error)
 {
@@ -211,7 +210,7 @@ static idm_status add_plan_row(const search_graph *g, size_t i, size_t s, double
   for (size_t e = k->entry[u * k->states + s];
        e < k->entry[u * k->states + s + 1] && status == IDM_OK; e++) {
     const size_t cell = first + k->at[e];
-    while (cell >= k->cell[o + 1]) o++; /* entries come by outcome */
+    while (cell >= k->cell[o + 1]) o++; /* entries are ordered by outcome */
     const size_t next = (size_t)after[o - k->outcome[u]] * k->states + k->state[cell];
     status = idm_monotone_add(m, next, g->problem->discount * k->value[e], opt_error);
   }
@@ -220,7 +219,7 @@ static idm_status add_plan_row(const search_graph *g, size_t i, size_t s, double
   return status;
 }
 
-/* The system of all plans; `paid` is scratch, [state]. */
+/* Builds the system of all plans; `belief_reward` is scratch, [state]. */
 static idm_status gather_plans(const search_graph *g, double *belief_reward, monotone *m, double *x,
                                idm_error *opt_error)
 {
@@ -240,7 +239,7 @@ static idm_status gather_plans(const search_graph *g, double *belief_reward, mon
   return status;
 }
 
-/* Vectors in place of the first `count`, which they are nowhere below. */
+/* Adds vectors that are nowhere below the first `count`, and so replace them. */
 static idm_status replace_vectors(search_graph *g, size_t count, const double *x, double *vector,
                                   idm_error *opt_error)
 {
@@ -281,7 +280,7 @@ idm_status idm_newton_lower(search_graph *g, idm_error *opt_error)
   return status;
 }
 
-/* --- from above ----------------------------------------------------------------------------- */
+/* --- upper bound ----------------------------------------------------------------------------- */
 
 /* Parts of a mixture. */
 typedef struct mixture {
@@ -289,7 +288,7 @@ typedef struct mixture {
   double *weight; /* [states + 1] */
 } mixture;
 
-/* The row of an action at a node, by the mixtures that bound what follows. */
+/* Adds the row of an action at a node, with the mixtures that bound its successors. */
 static idm_status add_action_row(search_graph *g, uint32_t at, size_t u, const mixture *mix,
                                  monotone *m, idm_error *opt_error)
 {
@@ -311,8 +310,8 @@ static idm_status add_action_row(search_graph *g, uint32_t at, size_t u, const m
   return status == IDM_OK ? idm_monotone_end_row(m, constant, opt_error) : status;
 }
 
-/* The number of a node: the best of the actions that were looked at, and no less than the bounds of
- * the others. */
+/* Adds the number of a node: the maximum over its expanded actions, and at least the bounds of the
+ * others. */
 static idm_status add_node(search_graph *g, uint32_t at, const mixture *mix, monotone *m,
                            idm_error *opt_error)
 {
@@ -330,7 +329,7 @@ static idm_status add_node(search_graph *g, uint32_t at, const mixture *mix, mon
   return status;
 }
 
-/* Points, by their owners, then corners, which stay what they are. */
+/* Builds the system: the points, by their owners, then the corners, which are constant. */
 static idm_status gather_points(search_graph *g, const mixture *mix, monotone *m, double *x,
                                 idm_error *opt_error)
 {

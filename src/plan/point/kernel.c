@@ -1,27 +1,27 @@
-/* The sparse kernel of an agent's dynamics. */
+/* Construction of the sparse kernel of an agent's dynamics. */
 #include "plan/point/kernel.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
-/* What the builder reads, and its scratch. The number of an outcome is model times observations
+/* Inputs of the construction, and its scratch. The index of an outcome is model times observations
  * plus observation. */
 typedef struct builder {
   idm_sizes sizes;
   size_t models;
-  size_t outcomes; /* of every action, those included that cannot happen */
+  size_t outcomes; /* of every action, including impossible ones */
   bool emits_before;
-  const bool *terminal;           /* [action] */
-  const double *model_weight;     /* [model] */
-  const double *transition;       /* [model][action][state][next state]; NULL: moves */
-  const idm_sparse_rows *moves;   /* of the only model; or NULL */
-  const double *emission;         /* [model][action][emitter][observation] */
-  uint32_t *index;                /* [outcome][next state]: cell of an action, or NOWHERE */
-  size_t *next_entry;             /* [outcome]: where the row's next entry of that outcome goes */
-  uint32_t *next;                 /* [state]: next states of a row of a matrix */
-  double *next_probability;       /* [state]: how likely each is */
-  size_t *first;                  /* [model][emitter + 1]: first of what it emits under an action */
+  const bool *terminal;         /* [action] */
+  const double *model_weight;   /* [model] */
+  const double *transition;     /* [model][action][state][next state]; NULL: moves */
+  const idm_sparse_rows *moves; /* sparse transitions of the only model; or NULL */
+  const double *emission;       /* [model][action][emitter][observation] */
+  uint32_t *index;              /* [outcome][next state]: cell of an action, or NO_CELL */
+  size_t *next_entry;           /* [outcome]: position of the row's next entry of that outcome */
+  uint32_t *next;               /* [state]: next states of a row of a matrix */
+  double *next_probability;     /* [state]: their probabilities */
+  size_t *first; /* [model][emitter + 1]: first of its possible observations under an action */
   uint32_t *possible_observation; /* [model][emitter][..]: observations of positive probability */
 } builder;
 
@@ -61,7 +61,7 @@ static bool make_builder(const idm_setting *setting, const idm_theta *theta, bui
          b->possible_observation;
 }
 
-/* One row of one model: what may follow (u, s), and how likely it is. */
+/* One row of one model: the next states of (u, s) and their probabilities. */
 typedef struct row {
   size_t model;
   size_t state;
@@ -71,7 +71,7 @@ typedef struct row {
   const double *emission;         /* [emitter][observation] of the action */
 } row;
 
-/* The entries of a row of a matrix that are not 0, in scratch. */
+/* Copies the nonzero entries of a row of a matrix to scratch; returns their number. */
 static size_t compress(const builder *b, const double *moves)
 {
   size_t count = 0;
@@ -102,7 +102,7 @@ static row row_of(const builder *b, size_t m, size_t u, size_t s)
   return r;
 }
 
-/* List what every emitter can emit under an action. */
+/* Lists the possible observations of every emitter under an action. */
 static void list_observations(const builder *b, size_t u)
 {
   const idm_sizes n = b->sizes;
@@ -119,13 +119,13 @@ static void list_observations(const builder *b, size_t u)
   }
 }
 
-/* The list of what next state number `i` of a row comes with: from first[0] to first[1]. */
+/* Possible observations of next state number `i` of a row: from first[0] to first[1]. */
 static const size_t *observations_of(const builder *b, const row *r, size_t i)
 {
   return b->first + r->model * (b->sizes.states + 1) + (b->emits_before ? r->state : r->next[i]);
 }
 
-/* p(s', o | s, u) of next state number `i` of a row and an observation. */
+/* p(s', o | s, u) for next state number `i` of a row and an observation. */
 static double joint(const builder *b, const row *r, size_t i, size_t observation)
 {
   const size_t emitter = b->emits_before ? r->state : r->next[i];
@@ -133,12 +133,12 @@ static double joint(const builder *b, const row *r, size_t i, size_t observation
          r->emission[emitter * b->sizes.observations + observation];
 }
 
-/* Mark the cells that an action can lead to; returns the number of its entries. */
+/* Marks the cells that an action can lead to; returns the number of its entries. */
 static size_t mark_cells(const builder *b, size_t u)
 {
   const idm_sizes n = b->sizes;
   size_t entries = 0;
-  memset(b->index, 0xff, b->outcomes * n.states * sizeof *b->index); /* NOWHERE */
+  memset(b->index, 0xff, b->outcomes * n.states * sizeof *b->index); /* NO_CELL */
   for (size_t m = 0; m < b->models && !b->terminal[u]; m++)
     for (size_t s = 0; s < n.states; s++) {
       const row r = row_of(b, m, u, s);
@@ -155,8 +155,8 @@ static size_t mark_cells(const builder *b, size_t u)
   return entries;
 }
 
-/* Number the cells of an action that are marked, counted from its first. With a kernel given, lays
- * them down. */
+/* Numbers the marked cells of an action, relative to its first; writes them if a kernel is given.
+ */
 static void number_cells(const builder *b, size_t *outcomes, size_t *cells, kernel *opt_kernel)
 {
   const size_t first = *cells;
@@ -175,8 +175,8 @@ static void number_cells(const builder *b, size_t *outcomes, size_t *cells, kern
   }
 }
 
-/* Visit the entries of a model's part of the row of (u, s): count them by outcome, or where a
- * kernel is given lay them down, each behind those of its outcome so far. */
+/* Visits the entries of a model's part of the row of (u, s): counts them by outcome or, if a kernel
+ * is given, writes each after the earlier ones of its outcome. */
 static void fill_part(const builder *b, size_t m, size_t u, size_t s, kernel *opt_kernel)
 {
   const idm_sizes n = b->sizes;
@@ -195,7 +195,7 @@ static void fill_part(const builder *b, size_t m, size_t u, size_t s, kernel *op
   }
 }
 
-/* Lay down the row of (u, s) from entry `*entries` on, sorted by outcome and next state. */
+/* Writes the row of (u, s) from entry `*entries` on, sorted by outcome and next state. */
 static void fill_row(const builder *b, size_t u, size_t s, size_t *entries, kernel *k)
 {
   memset(b->next_entry, 0, b->outcomes * sizeof *b->next_entry);
@@ -208,8 +208,8 @@ static void fill_row(const builder *b, size_t u, size_t s, size_t *entries, kern
   for (size_t m = 0; m < b->models; m++) fill_part(b, m, u, s, k);
 }
 
-/* One pass over the dynamics: counts outcomes, cells and entries, or where a kernel is given lays
- * everything down. */
+/* One pass over the dynamics: counts outcomes, cells and entries or, if a kernel is given, writes
+ * them. */
 static void traverse(const builder *b, size_t counts[3], kernel *opt_kernel)
 {
   const idm_sizes n = b->sizes;

@@ -1,17 +1,19 @@
-/* The planner `point-based`: bounds on the value from both sides, for any number of states.
+/* The planner `point-based`: bounds on the value from both sides, for any number of states
+ * (docs/method/control.md, 10).
  *
- * Every belief is met and kept once (graph.c), with bounds that hear only of what is new: vectors
- * and points since it was last asked. An action's upper bound is looked at again only while it is
- * the best (they only go down). Models are outcomes: with beta = inf several are one sparse kernel
- * (kernel.c). Over at most 6 states the upper bound is the hull, by the simplex method (hull.c),
- * which takes 57 trials where the sawtooth takes 738 (three states, beliefs that never repeat). A
- * plan starts from nothing.
+ * Every belief is stored once (graph.c), with bounds that are updated by the vectors and points
+ * that are new since they were last read. The upper bound of an action is recomputed only while it
+ * is the largest (these bounds only decrease). Models are outcomes: with beta = inf several models
+ * form one sparse kernel (kernel.c). Over at most 6 states the upper bound is the hull, by the
+ * simplex method (sawtooth.c), which takes 57 trials where the sawtooth takes 738 (three states,
+ * beliefs that never repeat). Every plan starts from the initial bounds.
  *
- * Trials alone close bounds by 1 - discount of the way each (44,000 for Tiger at .9999): now and
- * then policy iteration (hasten.c, monotone.c) raises vectors to what their plans are worth, and
- * lowers points to what follows them by the mixtures that bound it (6 trials at any discount). In a
- * fit of utilities or the discount gaps are relative, so that the unit changes no plan; there no
- * difference is taken by these numbers, since policies have steps and no slope. */
+ * Trials alone close a fraction 1 - discount of the gap each (44,000 for Tiger at .9999). Policy
+ * iteration (hasten.c) therefore raises vectors to the values of their plans from time to time, and
+ * lowers points to backups by the mixtures that bound their successors (6 trials at any discount).
+ * In a fit of utilities or the discount, gaps are relative, so that the unit of utility does not
+ * affect the plan. No differences with respect to these parameters are computed, because the
+ * policies are step functions of them. */
 #include "plan/point/search.h"
 
 #include <float.h>
@@ -24,7 +26,7 @@
 #include "plan/point/bounds.h"
 #include "setting/freedom.h"
 
-/* --- making and planning -------------------------------------------------------------------- */
+/* --- creation and planning ------------------------------------------------------------------- */
 
 static void drop_bounds(bounds *b, size_t variants)
 {
@@ -45,7 +47,7 @@ static void destroy(void *content)
   free(p);
 }
 
-/* Refuse weights that move where every value but 0 is refused. */
+/* IDM_INPUT if a weight is free that is supported at 0 alone. */
 static idm_status check_free_blocks(const idm_theta *theta, idm_error *opt_error)
 {
   const int32_t *entropy = theta->block[IDM_BELIEF_UTILITY].coordinate;
@@ -53,10 +55,11 @@ static idm_status check_free_blocks(const idm_theta *theta, idm_error *opt_error
   for (size_t u = 0; entropy && u < theta->sizes.actions; u++)
     entropy_free = entropy_free || entropy[u] >= 0;
   if (!entropy_free) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "planner 'point-based' cannot plan for an award for certainty nor for a "
-                  "belief_utility of the entropy, and one of them is free: its bounds hold where a "
-                  "belief is worth the best of finitely many pieces; 'rational' can");
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "planner 'point-based' cannot plan for an award for certainty nor for a belief_utility of "
+      "the entropy, but one of them is free: its bounds require the utility of a belief to be the "
+      "maximum of finitely many linear pieces; 'rational' can");
 }
 
 static idm_status create(const idm_setting *setting, const idm_theta *theta,
@@ -65,12 +68,11 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta,
   *ret_content = NULL;
   if (setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
-                    "planner 'point-based' is for beliefs, and this problem is fully observed: "
-                    "'rational' solves it exactly");
+                    "planner 'point-based' requires hidden states, but this problem is fully "
+                    "observed: 'rational' solves it exactly");
   if (agent->discounting != IDM_EXPONENTIAL)
-    return idm_fail(
-        opt_error, IDM_INPUT,
-        "planner 'point-based' discounts by the step, and not by delay: 'rational' can");
+    return idm_fail(opt_error, IDM_INPUT,
+                    "planner 'point-based' does not support discounting by delay; 'rational' does");
   for (size_t id = 0; id < theta->blocks; id++)
     if (id != IDM_UTILITY && theta->block[id].variants > 1)
       return idm_fail(opt_error, IDM_USAGE, "%s cannot differ between variants; only utility can",
@@ -115,18 +117,19 @@ static point_problem problem_of(const point_based *p, const idm_theta *theta, co
                          .horizon = p->setting->horizon};
 }
 
-/* Whether what utilities can add up to moves in a fit. */
+/* Whether the scale of the value is free in a fit. */
 static bool is_scaled(const idm_theta *theta)
 {
   return theta->block[IDM_UTILITY].role == IDM_DESCRIPTIVE ||
          theta->block[IDM_DISCOUNT].role == IDM_DESCRIPTIVE;
 }
 
-/* What a gap is then counted in, of the range of the utilities a step. */
+/* Unit of the gap in that case: this fraction of the range of the utilities per step. */
 static const double gap_share = 0.1;
 
-/* The gap to reach. It has the unit of the utility, and is a share of what utilities can add up to
- * where that moves: else their unit, or a discount near 1, would decide how well is planned. */
+/* Gap to reach, in units of utility. If the scale of the value is free it is relative to that
+ * scale: else the unit of utility, or a discount near 1, would determine the accuracy of the plan.
+ */
 static double gap_of(const point_based *p, const idm_theta *theta, size_t variant)
 {
   if (!is_scaled(theta)) return p->gap;
@@ -135,7 +138,7 @@ static double gap_of(const point_based *p, const idm_theta *theta, size_t varian
   return gap_share * p->gap * idm_variant_utility_range(theta, variant) * steps;
 }
 
-/* Refuse a discount so near 1 that rounding adds up to more than such a gap. */
+/* IDM_NUMERICAL if the discount is so near 1 that rounding accumulates to more than such a gap. */
 static idm_status check_discount(const point_based *p, const idm_theta *theta, idm_error *opt_error)
 {
   const double discount = idm_theta_scalar(theta, IDM_DISCOUNT);
@@ -143,12 +146,12 @@ static idm_status check_discount(const point_based *p, const idm_theta *theta, i
       DBL_EPSILON < gap_share * p->gap * (1 - discount))
     return IDM_OK;
   return idm_fail(opt_error, IDM_NUMERICAL,
-                  "a discount of %.17g is too near 1 for bounds on the value to close: rounding "
-                  "adds up to more than their gap",
+                  "a discount of %.17g is too near 1 for bounds on the value to converge: "
+                  "accumulated rounding exceeds their gap",
                   discount);
 }
 
-/* Whether set-up is to end: time is up, or the callback cancels. */
+/* Whether to stop the computation of initial bounds: time is up, or the callback requests it. */
 typedef struct setup_check {
   const search_goal *goal;
   double lower; /* bounds on every value, for the callback */
@@ -172,7 +175,7 @@ static bool setup_must_stop(void *context)
   return s->stopped;
 }
 
-/* Bounds on all values of a problem by its smallest and largest utilities alone. */
+/* Bounds on all values of a problem, from its smallest and largest utilities alone. */
 static void bound_by_rewards(const point_problem *problem, setup_check *s)
 {
   const size_t states = problem->kernel->states;
@@ -193,7 +196,7 @@ static void bound_by_rewards(const point_problem *problem, setup_check *s)
   s->upper = fmax(high, high * steps);
 }
 
-/* Solve every variant, each from nothing: what is found is a function of theta alone. */
+/* Solves every variant from the initial bounds, so that the result is a function of theta alone. */
 static idm_status solve(const point_based *p, const idm_theta *theta, const kernel *k,
                         const idm_solver *solver, double start_time, bounds *b,
                         idm_plan_report *report, idm_error *opt_error)
@@ -225,7 +228,7 @@ static idm_status solve(const point_based *p, const idm_theta *theta, const kern
   return status;
 }
 
-/* Take in what policies need beside the bounds. */
+/* Stores what policies need besides the bounds; owns kernel and bounds from then on. */
 static void store_plan(point_based *p, const idm_theta *theta, kernel *k, bounds *b)
 {
   const size_t pairs = p->sizes.actions * p->sizes.states;
@@ -243,18 +246,20 @@ static void store_plan(point_based *p, const idm_theta *theta, kernel *k, bounds
            pairs * sizeof *p->utility);
 }
 
-/* Refuse what makes the value other than the best of finitely many vectors, on which both bounds
- * stand. */
+/* IDM_INPUT if the utility of beliefs is not piecewise linear and convex, as both bounds require.
+ */
 static idm_status check_piecewise_reward(const idm_theta *theta, idm_error *opt_error)
 {
   if (idm_piecewise_reward_of(theta, &(piecewise_reward){0})) return IDM_OK;
-  return idm_fail(opt_error, IDM_INPUT,
-                  "planner 'point-based' cannot plan for an award for certainty, nor for a "
-                  "belief_utility of the entropy or with a negative guess: its bounds hold where a "
-                  "belief is worth the best of finitely many pieces; 'rational' can");
+  return idm_fail(
+      opt_error, IDM_INPUT,
+      "planner 'point-based' cannot plan for an award for certainty, nor for a belief_utility of "
+      "the entropy or with a negative guess: its bounds require the utility of a belief to be the "
+      "maximum of finitely many linear pieces; 'rational' can");
 }
 
-/* Whether nothing but habits differs from what was searched for, to the same gap. */
+/* Whether theta differs in perseverance and lapse alone from that of the last search, to the same
+ * gap. */
 static bool is_cached(const point_based *p, const idm_theta *theta, double gap)
 {
   if (p->planned_gap != gap) return false;
@@ -267,7 +272,7 @@ static bool is_cached(const point_based *p, const idm_theta *theta, double gap)
   return true;
 }
 
-/* Keep a search that came to its end, whoever asks for it again. */
+/* Stores the report of a search; a plan can be reused if its search reached the gap. */
 static void cache_report(point_based *p, const idm_theta *theta, double gap,
                          const idm_plan_report *report)
 {
@@ -313,14 +318,14 @@ static size_t scratch_size(const void *content)
   return p->sizes.actions + p->max_cells + 2 * p->sizes.states;
 }
 
-/* The stage after `steps` steps. Past the horizon the last one stays in force. */
+/* Stage after `steps` steps; past the horizon the last stage remains in effect. */
 static size_t stage_after(const point_based *p, int steps)
 {
   if (p->setting->horizon <= 0) return 0;
   return steps < p->setting->horizon ? (size_t)(p->setting->horizon - steps) - 1 : 0;
 }
 
-/* The lower bound after action u, by what may be seen: one step of lookahead. */
+/* Expected lower bound after action u, over its outcomes: one step of lookahead. */
 static double future(const point_based *p, const alphas *lower, const double *z, size_t u,
                      double *joint)
 {
@@ -346,7 +351,7 @@ static double future(const point_based *p, const alphas *lower, const double *z,
   return sum;
 }
 
-/* A belief by the states that it holds possible, in scratch of both, [state]. */
+/* Sparse form of a belief, in the scratch arrays mass and state, [state]. */
 static sparse_belief sparse(const double *z, size_t states, double *mass, uint32_t *state)
 {
   sparse_belief b = {.state = state, .mass = mass};
@@ -369,7 +374,7 @@ static void quality(const void *content, size_t variant, int steps, const double
   const size_t stage = stage_after(p, steps);
   const bool last = p->setting->horizon > 0 && stage == 0;
   const double *utility = p->utility + variant * n.actions * n.states;
-  /* Before what follows takes the belief's place. */
+  /* First, because its scratch is overwritten below. */
   for (size_t u = 0; u < n.actions; u++)
     q[u] = p->bounds ? idm_piecewise_reward_at(&p->piecewise_reward, u, &b) : NAN;
   for (size_t u = 0; u < n.actions; u++) {
@@ -403,7 +408,7 @@ static double value(const void *content, size_t variant, int steps, const double
                     double *scratch)
 {
   const point_based *p = content;
-  if (!p->bounds) return NAN; /* nothing is planned yet */
+  if (!p->bounds) return NAN; /* nothing is planned */
   quality(content, variant, steps, z, scratch, scratch);
   return idm_soft(0, p->sizes.actions, p->action_prior, scratch, NULL);
 }
@@ -424,7 +429,7 @@ static void bound(const void *content, size_t variant, int steps, const double *
   const sparse_belief b = sparse(z, states, mass, state);
   memset(dense, 0, states * sizeof *dense);
   double multiplier[HULL_MOST];
-  /* Where both have met, one step of lookahead may be above by rounding. */
+  /* If both have converged, one step of lookahead may be above the upper bound by rounding. */
   *upper = fmax(*lower, idm_sawtooth_at(&now->upper, &b, 0, INFINITY, multiplier, dense));
 }
 
@@ -441,7 +446,7 @@ static bool vector_at(const void *content, size_t variant, size_t index, double 
   return true;
 }
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table of operations --------------------------------------------------------------------- */
 
 static const idm_belief_ops belief_operations = {.scratch = scratch_size,
                                                  .policy = policy,
@@ -460,7 +465,7 @@ static const idm_block_id reads[] = {IDM_UTILITY,         IDM_CERTAINTY,   IDM_B
 static const idm_clamp clamps[] = {{IDM_ALPHA, IDM_CLAMP_VALUE, 0},
                                    {IDM_BETA, IDM_CLAMP_VALUE, INFINITY},
                                    {IDM_ETA, IDM_CLAMP_VALUE, 0},
-                                   /* Values are convex by Bayes' rule alone. */
+                                   /* Values are convex only under Bayes' rule. */
                                    {IDM_PRIOR_WEIGHT, IDM_CLAMP_VALUE, 1},
                                    {IDM_EVIDENCE_WEIGHT, IDM_CLAMP_VALUE, 1}};
 

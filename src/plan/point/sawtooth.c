@@ -1,4 +1,4 @@
-/* The sawtooth upper bound.
+/* Sawtooth upper bound, and its lower hull by the simplex method.
  *
  * Contents: hull · sawtooth */
 #include "plan/point/bounds.h"
@@ -11,19 +11,20 @@
 
 /* === hull ===================================================================================== */
 
-/* The lower hull at a belief, by the simplex method. */
+/* Lower hull at a belief, by the simplex method. */
 
-/* A basis: as many corners or points as there are states, whose mixture is the belief. */
+/* A basis: as many corners or points as the belief has states, whose mixture is the belief. */
 typedef struct basis {
   size_t size;
   double column[HULL_MOST][HULL_MOST];
   double inverse[HULL_MOST][HULL_MOST]; /* of the columns */
   double weight[HULL_MOST];
   double value[HULL_MOST];
-  uint32_t point[HULL_MOST]; /* SAWTOOTH_NONE: the corner of this place, which none comes back to */
+  uint32_t
+      point[HULL_MOST]; /* SAWTOOTH_NONE: the corner of this state, which does not enter again */
 } basis;
 
-/* A point over the states of a belief; false where it has others. */
+/* Masses of a point over the states of a belief; false if the point has other states. */
 static bool column(const sawtooth *t, const sparse_belief *b, size_t point, double c[HULL_MOST])
 {
   const sawtooth_point *p = &t->point[point];
@@ -37,7 +38,7 @@ static bool column(const sawtooth *t, const sparse_belief *b, size_t point, doub
   return k == p->count;
 }
 
-/* What is less is rounding. */
+/* Violations below this are rounding errors. */
 static double rounding(const sparse_belief *b, const double *multiplier)
 {
   double most = 0;
@@ -55,11 +56,12 @@ bool idm_hull_is_violated(const sawtooth *t, const sparse_belief *b, uint32_t po
   return sum < -rounding(b, multiplier);
 }
 
-/* Points that differ by rounding would make a basis that cannot be inverted: one that hardly gives
- * way to a column does not block it. What that leaves over is accounted for at the end. */
+/* Smallest pivot. Points that differ by rounding would make the basis singular, so a smaller
+ * element does not limit the step. The residual that this leaves is added at the end. */
 static const double pivot_tolerance = 1e-11;
 
-/* Take a column into the basis, in place of the one whose weight comes to 0 first. */
+/* Lets a column enter the basis, in place of the one whose weight first reaches 0; false if there
+ * is none. */
 static bool pivot(basis *s, const double c[HULL_MOST], double value, size_t point)
 {
   double d[HULL_MOST];
@@ -94,8 +96,8 @@ static void set_multipliers(const basis *s, double *multiplier)
   }
 }
 
-/* What a mixture misses of the belief is taken at the largest of its numbers; returned is what that
- * is worth, INFINITY where it is more than rounding. */
+/* Part of the belief that the mixture does not represent, times the largest of its values; INFINITY
+ * if it is more than rounding. */
 static double residual_value(const basis *s, const sparse_belief *b)
 {
   double unexplained = 0, most = 0;
@@ -108,7 +110,7 @@ static double residual_value(const basis *s, const sparse_belief *b)
   return unexplained < pivot_tolerance ? unexplained * most : INFINITY;
 }
 
-/* What the mixture is worth; where it misses too much, the corners alone. */
+/* Value of the mixture; if its residual is too large, that of the corners. */
 static double mixture_value(const basis *s, const sawtooth *t, const sparse_belief *b)
 {
   double sum = residual_value(s, b), corners = 0;
@@ -119,7 +121,8 @@ static double mixture_value(const basis *s, const sawtooth *t, const sparse_beli
   return isfinite(sum) ? sum : corners;
 }
 
-/* How far a point is above the plane of the prices, by state, if it has no states but those. */
+/* Reduced cost of a point: its value less the hyperplane, by state in `dense`; for points without
+ * other states. */
 static inline double excess_over_plane(const sawtooth *t, const sawtooth_point *p,
                                        const double *dense)
 {
@@ -130,13 +133,13 @@ static inline double excess_over_plane(const sawtooth *t, const sawtooth_point *
   return sum;
 }
 
-/* A point, and how far it is above the plane of the prices. */
+/* A point and its reduced cost. */
 typedef struct candidate {
   size_t point;
   double excess_over_plane;
 } candidate;
 
-/* How far the points of a slice are above the plane. */
+/* Reduced costs of the points of a slice. */
 IDM_KERNEL(static, slice_excess,
            (const double *slice, size_t states, const double *plane,
             double over_plane[SAWTOOTH_LANES]),
@@ -149,12 +152,12 @@ IDM_KERNEL(static, slice_excess,
   for (size_t i = 0; i < SAWTOOTH_LANES; i++) over_plane[i] = sum[i];
 }
 
-/* The lowest of all points, or the one given, where states are few. */
+/* Point with the smallest reduced cost, or `lowest`, over few states. */
 static candidate lowest_of_few(const sawtooth *t, const sparse_belief *b, uint32_t without,
                                const double *multiplier, candidate lowest)
 {
   double plane[HULL_MOST], here[SAWTOOTH_LANES];
-  /* Points with other states than the belief's are far above. */
+  /* Points with states outside the belief get a large reduced cost. */
   for (size_t s = 0; s < t->states; s++) plane[s] = -1e300;
   for (size_t k = 0; k < b->count; k++) plane[b->state[k]] = multiplier[k];
   for (size_t from = 0; from < t->count; from += SAWTOOTH_LANES) {
@@ -166,7 +169,8 @@ static candidate lowest_of_few(const sawtooth *t, const sparse_belief *b, uint32
   return lowest;
 }
 
-/* The same where states are many, but not those of the belief. */
+/* Point with the smallest reduced cost, or `lowest`, over many states, few of them in the belief.
+ */
 static candidate lowest_of_many(const sawtooth *t, const sparse_belief *b, uint32_t without,
                                 const double *multiplier, double *dense, candidate lowest)
 {
@@ -177,14 +181,14 @@ static candidate lowest_of_many(const sawtooth *t, const sparse_belief *b, uint3
       const sawtooth_point *p = &t->point[i];
       if (p->support_mask & ~b->support_mask || p->count > b->count || i == without) continue;
       const double here = excess_over_plane(t, p, dense);
-      /* Signs of beliefs over more than 64 states may agree where the states do not. */
+      /* Masks of beliefs over more than 64 states may agree where the states do not. */
       if (here < lowest.excess_over_plane && column(t, b, i, c)) lowest = (candidate){i, here};
     }
   for (size_t k = 0; k < b->count; k++) dense[b->state[k]] = 0;
   return lowest;
 }
 
-/* The point furthest below the plane of the prices, and its column; SAWTOOTH_NONE where none is. */
+/* Point with the smallest negative reduced cost, and its column; SAWTOOTH_NONE if there is none. */
 static size_t most_violated(const sawtooth *t, const sparse_belief *b, uint32_t without,
                             const double *multiplier, double *dense, double c[HULL_MOST])
 {
@@ -195,11 +199,11 @@ static size_t most_violated(const sawtooth *t, const sparse_belief *b, uint32_t 
   return in.point;
 }
 
-/* The best mixture for a belief, and the prices by it. */
+/* Optimal mixture for a belief, and its multipliers. */
 static basis solve_hull(const sawtooth *t, const sparse_belief *b, uint32_t without,
                         double *multiplier, double *dense)
 {
-  enum { max_pivots = 64 }; /* every basis on the way is a bound */
+  enum { max_pivots = 64 }; /* every intermediate basis gives a bound */
   basis s = {.size = b->count};
   for (size_t k = 0; k < s.size; k++) {
     s.column[k][k] = s.inverse[k][k] = 1;
@@ -223,7 +227,7 @@ double idm_hull_at(const sawtooth *t, const sparse_belief *b, uint32_t without, 
   return mixture_value(&s, t, b);
 }
 
-/* The mixture itself, as idm_sawtooth_mix has it. */
+/* The mixture itself, in the form of idm_sawtooth_mix. */
 static size_t idm_hull_mix(const sawtooth *t, const sparse_belief *b, uint32_t *part,
                            double *weight, double *rest, double *dense)
 {
@@ -250,7 +254,7 @@ static void clear_lists(sawtooth *t)
   memset(t->lists, 0, t->states * sizeof *t->lists);
 }
 
-/* Put a point into the shortest list of its states. */
+/* Inserts a point into the shortest list of its states. */
 static void link_point(sawtooth *t, size_t i)
 {
   const uint32_t *state = t->state + t->point[i].at;
@@ -262,7 +266,7 @@ static void link_point(sawtooth *t, size_t i)
   t->lists[shortest_list]++;
 }
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 idm_status idm_sawtooth_create(sawtooth *t, const double *corner, size_t states,
                                idm_error *opt_error)
@@ -299,7 +303,7 @@ double idm_sawtooth_bytes(const sawtooth *t)
          (double)t->point_capacity * (sizeof *t->state + sizeof *t->mass + sizeof *t->inverse);
 }
 
-/* The plane of the corners. */
+/* Interpolation of the corners at a belief. */
 static double plane(const sawtooth *t, const sparse_belief *b)
 {
   double sum = 0;
@@ -307,8 +311,9 @@ static double plane(const sawtooth *t, const sparse_belief *b)
   return sum;
 }
 
-/* How far below the plane point i puts the belief in `dense`, or `best` where that is further: the
- * point's part in the belief is the least ratio of their masses. */
+/* Value of the belief in `dense`, relative to the interpolation of the corners, by point i; or
+ * `best` if that is less. The weight of the point in the belief is the smallest ratio of their
+ * masses. */
 static inline double sawtooth_gap(const sawtooth *t, size_t i, uint64_t support_mask,
                                   const double *dense, double best)
 {
@@ -326,8 +331,8 @@ static inline double sawtooth_gap(const sawtooth *t, size_t i, uint64_t support_
   return p->below * share;
 }
 
-/* How far below the plane all points but `except` put the belief in `dense`, or `best` where that
- * is further. Stops once it is as far as `enough`. */
+/* Smallest sawtooth_gap over all points except `except`, or `best` if that is less. Stops once it
+ * is at most gap_limit. */
 static double largest_gap(const sawtooth *t, const sparse_belief *b, uint32_t except,
                           double gap_limit, const double *dense, double best)
 {
@@ -337,13 +342,15 @@ static double largest_gap(const sawtooth *t, const sparse_belief *b, uint32_t ex
   return best;
 }
 
-/* Whether somebody who heard of all before `heard` has to look at all points. */
+/* Whether the updates since `seen_updates` are discarded or so many that all points must be
+ * examined. */
 static bool must_rescan(const sawtooth *t, size_t seen_updates)
 {
   return seen_updates < t->first_update || t->update_count - seen_updates > t->count;
 }
 
-/* The hull, found anew where something that was told since is below the prices. */
+/* The hull, recomputed if a point that was updated since is below the hyperplane of the
+ * multipliers. */
 static double hull(const sawtooth *t, const sparse_belief *b, size_t seen_updates, double known,
                    double *multiplier, double *dense)
 {
@@ -370,7 +377,7 @@ double idm_sawtooth_at(const sawtooth *t, const sparse_belief *b, size_t seen_up
   return fmin(base + best, known);
 }
 
-/* The share of point i in the belief in `dense`. */
+/* Weight of point i in the belief in `dense`. */
 static double share_of(const sawtooth *t, size_t i, const double *dense)
 {
   const sawtooth_point *p = &t->point[i];
@@ -416,7 +423,7 @@ static double below_plane(const sawtooth *t, const sawtooth_point *p)
   return p->value < sum ? p->value - sum : 0;
 }
 
-/* Write a point's lane. */
+/* Writes the lane of a point. */
 static void set_lane(sawtooth *t, size_t i)
 {
   if (!t->lane) return;
@@ -429,7 +436,7 @@ static void set_lane(sawtooth *t, size_t i)
   lane[t->states * SAWTOOTH_LANES] = p->value;
 }
 
-/* Leave the lanes from `first` on without points. */
+/* Empties the lanes from `first` on. */
 static void clear_lanes(sawtooth *t, size_t first)
 {
   const size_t height = t->states + 1;
@@ -464,7 +471,7 @@ static bool make_points(sawtooth *t)
   return true;
 }
 
-/* Room for another point with its states, and for news of it. */
+/* Allocates another point with its states. */
 static bool make_room(sawtooth *t, size_t states)
 {
   if (t->count == t->capacity && !make_points(t)) return false;
@@ -490,7 +497,8 @@ static void drop_updates(sawtooth *t)
 static bool record_update(sawtooth *t, uint32_t point)
 {
   if (t->update_count - t->first_update == t->update_capacity) {
-    /* Whoever is as far behind as there are points does better to look at them all. */
+    /* A belief with more pending updates than there are points is cheaper to compute from all
+     * points. */
     if (t->update_capacity > 2 * t->count + 64) {
       drop_updates(t);
     } else {
@@ -510,7 +518,7 @@ static void lower_corner(sawtooth *t, size_t state, double value)
 {
   t->corner[state] = value;
   for (size_t i = 0; i < t->count; i++) t->point[i].below = below_plane(t, &t->point[i]);
-  t->update_count++; /* everybody is to look at everything again */
+  t->update_count++; /* forces all beliefs to be computed from all points */
   drop_updates(t);
 }
 
@@ -527,8 +535,8 @@ static int compare_parts(const void *left, const void *right)
   return a->state < b->state ? -1 : a->state > b->state;
 }
 
-/* Lay down the states of a belief, those of more than HULL_MOST by falling mass: where a point has
- * most, its part in another belief is likely to end. */
+/* Stores the states of a belief; more than HULL_MOST of them by decreasing mass, because the
+ * smallest ratio of masses is likely to be found where the point has a large mass. */
 static bool store_states(sawtooth *t, const sparse_belief *b)
 {
   part *parts = idm_new(b->count, sizeof *parts);
@@ -576,7 +584,7 @@ idm_status idm_sawtooth_lower(sawtooth *t, const sparse_belief *b, double value,
 
 /* --- pruning -------------------------------------------------------------------------------- */
 
-/* Whether the other points put point i where it is. */
+/* Whether the other points imply the value of point i. */
 static bool is_dominated(const sawtooth *t, size_t i, double *dense)
 {
   const sawtooth_point p = t->point[i];
@@ -591,7 +599,7 @@ static bool is_dominated(const sawtooth *t, size_t i, double *dense)
   return best <= p.below;
 }
 
-/* Close ranks over the points of no use. */
+/* Removes the points that are not used. */
 static void compact(sawtooth *t)
 {
   size_t left = 0, numbers = 0;
@@ -624,7 +632,7 @@ void idm_sawtooth_prune(sawtooth *t, double *dense,
     if (i % batch == 0 && opt_stop && opt_stop(stop_context)) break;
     if (!is_dominated(t, i, dense)) continue;
     renumber(context, t->point[i].owner, SAWTOOTH_NONE);
-    t->point[i].value = INFINITY; /* above everything: of no more use to the others */
+    t->point[i].value = INFINITY; /* above all others: it has no effect on the bound */
     t->point[i].below = 0;
     set_lane(t, i);
   }

@@ -1,4 +1,4 @@
-/* Trials: exploration forward, backups on the way back. */
+/* Heuristic search: exploration forward, backups on the way back (docs/method/control.md, 10). */
 #include "plan/point/search.h"
 
 #include <float.h>
@@ -13,35 +13,35 @@ typedef struct search {
   const search_goal *goal;
   search_graph graph;
   uint32_t start;
-  uint32_t *fallback;     /* [stage]: the even belief, which says what to do after outcomes that a
-                             belief does not expect */
-  double min_improvement; /* what moves a bound by less is not kept */
-  size_t steps;           /* of the path */
-  size_t path_capacity;   /* that there is room for */
-  size_t steps_since_newton; /* steps since bounds were hastened */
-  size_t newton_interval;    /* how much longer than usual to wait before they are again */
-  bool gap_exceeds_rounding; /* the gap at the start is more than rounding can make it */
-  bool truncated;            /* the path ended there, and not where bounds are close */
-  double start_time;         /* when the seconds began to count */
-  double last_check;         /* when it was last asked whether to end */
-  bool stopped;              /* it is to end, whatever a trial is about; `stop` says why */
+  uint32_t *fallback;        /* [stage]: node of the uniform belief, which determines the plan after
+                                outcomes that are impossible at a belief */
+  double min_improvement;    /* smaller improvements of a bound are discarded */
+  size_t steps;              /* length of the path */
+  size_t path_capacity;      /* allocated length */
+  size_t steps_since_newton; /* steps since the last Newton step */
+  size_t newton_interval;    /* factor of the interval until the next one */
+  bool gap_exceeds_rounding; /* the gap at the start exceeds rounding errors */
+  bool truncated;            /* the path ended at its capacity, and not where bounds are close */
+  double start_time;         /* from which seconds are counted */
+  double last_check;         /* time of the last check whether to stop */
+  bool stopped;              /* stop, even within a trial; the reason is in `stop` */
   idm_stop stop;
   uint32_t *path;
   uint32_t *after;     /* [outcome]: vector that follows */
-  double *next_vector; /* [cell]: what follows, by cell */
+  double *next_vector; /* [cell]: value that follows */
   double *vector;      /* [state] */
   size_t *pruned;      /* [stage][2]: vectors and points when the stage was last pruned */
-  bool improved;       /* a bound moved in this trial */
-  double gap_fraction; /* a trial ends where gaps are this share of the one at the start */
-  bool target_relaxed; /* the trial aimed at more than the gap to reach */
-  double smallest_gap; /* the least gap at the start so far */
-  int stalled_trials;  /* trials since it shrank by more than rounding */
+  bool improved;       /* a bound improved in this trial */
+  double gap_fraction; /* target of a trial, as a fraction of the gap at the start */
+  bool target_relaxed; /* the target of the trial exceeded the gap to reach */
+  double smallest_gap; /* smallest gap at the start so far */
+  int stalled_trials;  /* trials since it decreased by more than rounding */
   long backups;
 } search;
 
-/* --- from above ----------------------------------------------------------------------------- */
+/* --- upper bound ----------------------------------------------------------------------------- */
 
-/* Lower the bound at a node to that of its most promising action. */
+/* Lowers the bound at a node to that of the action with the largest upper bound. */
 static idm_status update_upper(search *s, uint32_t at, size_t action, idm_error *opt_error)
 {
   search_graph *g = &s->graph;
@@ -54,9 +54,9 @@ static idm_status update_upper(search *s, uint32_t at, size_t action, idm_error 
   return idm_sawtooth_lower(&g->bounds->stage[n->stage].upper, &b, value, at, &n->point, opt_error);
 }
 
-/* --- from below ----------------------------------------------------------------------------- */
+/* --- lower bound ----------------------------------------------------------------------------- */
 
-/* What an action is worth by the lower bound of its successors. */
+/* Value of an action by the lower bounds of its successors. */
 static double action_lower_value(search *s, uint32_t at, size_t u)
 {
   search_graph *g = &s->graph;
@@ -68,7 +68,7 @@ static double action_lower_value(search *s, uint32_t at, size_t u)
   return idm_graph_reward(g, &z, u) + s->problem->discount * sum;
 }
 
-/* Vectors that follow the outcomes of an action, laid over its cells. */
+/* Collects the vectors that follow the outcomes of an action, and their values by cell. */
 static void collect_vectors(search *s, uint32_t from, size_t u)
 {
   search_graph *g = &s->graph;
@@ -87,8 +87,8 @@ static void collect_vectors(search *s, uint32_t from, size_t u)
   }
 }
 
-/* Back up at a node: the vector of the plan that begins with u and goes on as is best after what
- * may come. */
+/* Backup at a node: adds the vector of the plan that begins with u and continues with the best
+ * vector after each outcome. */
 static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error)
 {
   search_graph *g = &s->graph;
@@ -96,7 +96,7 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
   const size_t stage = g->node[at].stage;
   const idm_status status = idm_graph_expand(g, s->fallback[stage], u, opt_error);
   if (status != IDM_OK) return status;
-  /* Outcomes that the action has not got go on as any vector that there is. */
+  /* Outcomes that the action does not have continue with an arbitrary vector. */
   memset(s->after, 0, k->max_outcomes * sizeof *s->after);
   if (graph_branch(g, at, u)->edges) {
     if (graph_branch(g, at, u)->edges < kernel_outcomes(k, u))
@@ -119,7 +119,7 @@ static idm_status back_up(search *s, uint32_t at, size_t u, idm_error *opt_error
   return idm_alphas_add(&g->bounds->stage[stage].lower, s->vector, u, opt_error);
 }
 
-/* Raise the bound at a node by the best of the actions that were looked at. */
+/* Raises the bound at a node by the best of its expanded actions. */
 static idm_status update_lower(search *s, uint32_t at, idm_error *opt_error)
 {
   const double known = idm_graph_lower(&s->graph, at);
@@ -140,7 +140,8 @@ static idm_status update_lower(search *s, uint32_t at, idm_error *opt_error)
 
 /* --- trials --------------------------------------------------------------------------------- */
 
-/* The successor whose bounds are too far apart by most; GRAPH_NONE where none is. */
+/* Successor with the largest weighted excess of its gap over the target; GRAPH_NONE if no gap
+ * exceeds it. */
 static uint32_t widest_successor(search *s, uint32_t at, size_t u, double target)
 {
   search_graph *g = &s->graph;
@@ -169,7 +170,7 @@ static double bytes_of(const search *s)
   return sum;
 }
 
-/* Whether room, time or the patience of whoever watches is at an end. */
+/* Whether a limit on memory or time is reached, or the callback requests a stop. */
 static bool must_stop(search *s)
 {
   const search_goal *goal = s->goal;
@@ -190,7 +191,8 @@ static bool must_stop(search *s)
   return true;
 }
 
-/* Paths may be long, and a step of a large problem too: they are asked on the way, now and then. */
+/* must_stop within a trial, evaluated from time to time, as a path may be long and a step of a
+ * large problem slow. */
 static bool must_stop_at(search *s, size_t step)
 {
   enum { check_interval = 1024 };
@@ -201,19 +203,19 @@ static bool must_stop_at(search *s, size_t step)
                                                                                : s->stopped;
 }
 
-/* The same for computations that a trial is followed by. */
+/* The same for the computations after a trial. */
 static bool must_stop_now(void *context)
 {
   return must_stop_at(context, 0);
 }
 
-/* A trial that aims at the final gap from the first goes down a path of ln(gap now / gap) /
- * (1 - discount) steps while its bounds are still those of the corners. One that aims at a share of
- * the gap now is short, and trials are as deep as the last ones need to be only in the end. Where
- * such a trial moves nothing, the share shrinks. */
+/* Initial fraction of the gap that a trial aims at. A trial that aims at the final gap takes a path
+ * of ln(gap now / gap) / (1 - discount) steps while its bounds are still those of the corners. One
+ * that aims at a fraction of the current gap is short. If such a trial improves nothing, the
+ * fraction is reduced. */
 static const double initial_fraction = 0.8;
 
-/* Go down from the start as long as the gap is more than what it may be at that depth. */
+/* Follows a path from the start as long as the gap exceeds the target at that depth. */
 static idm_status forward_trial(search *s, idm_error *opt_error)
 {
   const double width = idm_graph_upper(&s->graph, s->start) - idm_graph_lower(&s->graph, s->start);
@@ -234,9 +236,9 @@ static idm_status forward_trial(search *s, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* A path that was cut and moved nothing, or for some trials nothing at the start, goes round
- * beliefs that agree with each other: only one that is longer comes to where its target is above
- * their gaps, and turns to what is left out. */
+/* Whether the path cycles through beliefs whose gaps are closed: it was truncated and improved
+ * nothing, or for some trials nothing at the start. Only a longer path reaches a depth at which the
+ * target exceeds these gaps, and other successors are selected. */
 static bool path_cycles(const search *s)
 {
   enum { check_interval = 8 };
@@ -264,7 +266,7 @@ static idm_status grow_path(search *s, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* Whether vectors take much memory, and half as many again as when they were last dropped. */
+/* Whether vectors take much memory, and are 1.5 times as many as when they were last dropped. */
 static bool exceeds_memory(const alphas *lower, size_t left)
 {
   static const double memory_limit = 0x1p25; /* 32 MiB */
@@ -305,7 +307,7 @@ static idm_status backup_trial(search *s, idm_error *opt_error)
   return status;
 }
 
-/* --- the search ----------------------------------------------------------------------------- */
+/* --- search ---------------------------------------------------------------------------------- */
 
 static idm_status search_init(search *s, idm_error *opt_error)
 {
@@ -327,7 +329,7 @@ static idm_status search_init(search *s, idm_error *opt_error)
   return status;
 }
 
-/* The plans of the first vectors, each of which repeats an action: what follows is itself. */
+/* Plans of the initial vectors, each of which repeats an action: it is followed by itself. */
 static idm_status begin_plans(search *s, idm_error *opt_error)
 {
   search_graph *g = &s->graph;
@@ -341,7 +343,7 @@ static idm_status begin_plans(search *s, idm_error *opt_error)
   return status;
 }
 
-/* Whether the systems of Newton's method are ones to hold in memory. */
+/* Whether the systems of Newton's method are small enough to be stored. */
 static bool is_small(const search *s)
 {
   enum { max_entries = 1 << 21 };
@@ -353,8 +355,8 @@ static bool is_small(const search *s)
   return below + above < max_entries;
 }
 
-/* Newton's method now and then: as often as it takes no more work than the trials do, and more
- * seldom after each time that it closed little of the gap. */
+/* Newton's method, as often as it takes no more work than the trials, and less often after each
+ * step that closed little of the gap. */
 static idm_status newton_step(search *s, idm_error *opt_error)
 {
   enum { longest_interval = 4 };
@@ -383,28 +385,28 @@ static void report(search *s, search_result *result)
   result->backups = s->backups;
 }
 
-/* Whether trials do no more than stir up rounding: the gap at the start has not shrunk for long,
- * and nothing that matters is left out. */
+/* Whether trials only change rounding errors: the gap at the start has not decreased for long, and
+ * no improvement of relevant size is left. */
 static bool has_stalled(search *s, const search_result *result)
 {
   enum { newton_interval = 200 };
   static const double rounding_factor =
-      1e6; /* a gap beyond is not rounding's, however long nothing moves it */
-  /* Rounding adds up as utilities do. */
+      1e6; /* a larger gap is not due to rounding, however long it does not change */
+  /* Rounding errors accumulate as utilities do. */
   const double rounding = s->problem->horizon > 0 ? 0 : DBL_EPSILON / (1 - s->problem->discount);
   const double floor = fmax(1e-14, rounding) * fmax(fabs(result->lower), fabs(result->upper));
   const double gap = result->upper - result->lower;
   s->stalled_trials = gap < s->smallest_gap - floor ? 0 : s->stalled_trials + 1;
   s->smallest_gap = fmin(s->smallest_gap, gap);
   const bool is_exhausted = !s->improved && !s->truncated &&
-                            !s->target_relaxed; /* else a longer path may still move something */
+                            !s->target_relaxed; /* else a longer path may still improve a bound */
   s->gap_exceeds_rounding = gap > rounding_factor * floor;
   return s->min_improvement <= floor &&
          (is_exhausted || gap <= floor ||
           (s->stalled_trials > newton_interval && !s->gap_exceeds_rounding));
 }
 
-/* Whether to stop before another trial, and why. */
+/* Whether to stop before another trial; the reason goes into `result`. */
 static bool done(search *s, search_result *result)
 {
   report(s, result);
@@ -412,8 +414,8 @@ static bool done(search *s, search_result *result)
   if (result->upper - result->lower <= s->goal->gap) return true;
   result->stop = IDM_STOP_ROUNDING;
   if (has_stalled(s, result)) return true;
-  /* Where nothing is left that moves a bound by as much, look for less: near a discount of 1 little
-   * adds up to much. */
+  /* If no bound improves by this amount, accept smaller improvements: near a discount of 1 they
+   * accumulate. */
   if (!s->improved && !s->target_relaxed) s->min_improvement /= 16;
   result->stop = IDM_STOP_LIMIT;
   if (s->goal->backups > 0 && s->backups >= s->goal->backups) return true;
@@ -433,8 +435,8 @@ static void search_clear(search *s)
   free(s->pruned);
 }
 
-/* The relative rounding error of a bound: that of one backup, a sum over the longest row, times the
- * number of backups that the discount adds up. */
+/* Relative rounding error of a bound: that of one backup, a sum over the longest row, times the
+ * number of backups that the discount accumulates. */
 static double rounding_of(const point_problem *problem)
 {
   static const double min_improvement = 1e-9;
@@ -448,8 +450,8 @@ static double rounding_of(const point_problem *problem)
               (double)(longest_interval + 2) * DBL_EPSILON / (1 - problem->discount));
 }
 
-/* Bounds that have met may have crossed by the rounding errors of both, never by more. The interval
- * between them is reported all the same. */
+/* Bounds that have converged may cross by the rounding errors of both; IDM_NUMERICAL if they cross
+ * by more. The interval between them is reported. */
 static idm_status check(const point_problem *problem, search_result *result, idm_error *opt_error)
 {
   const double lower = result->lower, upper = result->upper;
@@ -492,7 +494,7 @@ idm_status idm_search(const point_problem *problem, const search_goal *goal, bou
     result->trials++;
   }
   for (size_t t = 0; t < b->stages && status == IDM_OK; t++) {
-    /* Points that are superfluous do no harm, and finding them takes time. */
+    /* Superfluous points are harmless, and finding them takes time. */
     if (!s.stopped) idm_graph_prune_upper(&s.graph, t);
     status = idm_graph_prune_lower(&s.graph, t, opt_error);
   }

@@ -1,6 +1,6 @@
-/* Heuristic search from the start belief, by bounds.
+/* Heuristic search from the start belief, guided by bounds.
  *
- * Contents: plans · graph · choose · hasten · search · point based */
+ * Contents: plans · graph · action choice · Newton · search · point based */
 #ifndef IDM_PLAN_POINT_SEARCH_H
 #define IDM_PLAN_POINT_SEARCH_H
 
@@ -12,62 +12,63 @@
 
 /* === plans ================================================================================== */
 
-/* How the plans of a lower bound's vectors go on: each begins with its vector's action at the
- * belief that it was made for, and goes on, outcome by outcome, as another's. */
+/* Plans (policy trees) of a lower bound's vectors. Each begins with its vector's action, at the
+ * belief that the vector was computed for, and continues after each outcome with the plan of
+ * another vector. */
 
 typedef struct plans {
-  size_t width; /* outcomes of an action, at most; 0: nothing is kept */
+  size_t width; /* maximum outcomes of an action; 0: no plans are stored */
   size_t count;
   size_t capacity;
   uint32_t *owner; /* [count]: node of the belief */
-  uint32_t *after; /* [count][width]: vector that follows an outcome */
+  uint32_t *after; /* [count][width]: vector that follows each outcome */
 } plans;
 
 void idm_plans_free(plans *p);
-/* The plan of the next vector. */
+/* Adds the plan of the next vector. */
 idm_status idm_plans_add(plans *p, uint32_t owner, const uint32_t *after, idm_error *opt_error);
-/* Close ranks as vectors do: see idm_alphas_compact. */
+/* Removes the plans of dominated vectors: see idm_alphas_compact. */
 void idm_plans_compact(plans *p, const uint32_t *map, const uint32_t *before);
 
 /* === graph ================================================================================== */
 
-/* Beliefs that a search has met, each once a stage, with what may follow each action, and bounds
- * that are brought up to date when they are asked for. In a large graph beliefs without successors
- * that are not used for long are dropped, and computed again from their parents on demand; one that
- * is reached in another way while it is dropped gets a second node. */
+/* Beliefs that a search has reached, each once per stage, with the successors of each action, and
+ * bounds that are updated when they are read. In a large graph, beliefs without successors that are
+ * not used for long are dropped, and recomputed from their parents on demand. A dropped belief that
+ * is reached by another path gets a second node. */
 
 #define GRAPH_NONE    UINT32_MAX
 #define GRAPH_DROPPED SIZE_MAX
 
 typedef struct search_node {
-  size_t at; /* of its belief, or GRAPH_DROPPED */
+  size_t at; /* index of its belief, or GRAPH_DROPPED */
   uint64_t support_mask;
   double upper;
   double lower;
   size_t seen_upper;
   uint32_t seen_lower;
   uint32_t count;
-  uint32_t best;    /* vector that is worth `lower` */
-  uint32_t point;   /* its own in the upper bound, or SAWTOOTH_NONE */
+  uint32_t best;    /* vector that gives `lower` */
+  uint32_t point;   /* its point in the upper bound, or SAWTOOTH_NONE */
   uint32_t branch;  /* block of its actions, or GRAPH_NONE */
   uint32_t parent;  /* node that it was first reached from, or GRAPH_NONE */
-  uint32_t outcome; /* and by what outcome of the kernel */
+  uint32_t outcome; /* outcome of the kernel by which it was reached */
   uint32_t stage : 30;
   uint32_t actions_initialised : 1; /* its actions have bounds */
   uint32_t used : 1;                /* its bounds were read since beliefs were last dropped */
 } search_node;
 
-/* What may follow an action at a node. */
+/* A successor of an action at a node. */
 typedef struct edge {
   double p;
   uint32_t node;
-  uint32_t outcome; /* counted from the action's first */
+  uint32_t outcome; /* relative to the action's first */
 } edge;
 
 /* An action at a node. */
 typedef struct branch {
-  double upper;  /* bound on what it is worth, as last looked at */
-  uint32_t edge; /* first */
+  double upper;  /* bound on its value, as last computed */
+  uint32_t edge; /* index of the first */
   uint32_t edges : 31;
   uint32_t expanded : 1;
 } branch;
@@ -78,26 +79,25 @@ typedef struct search_graph {
   size_t count;
   size_t capacity;
   search_node *node;
-  size_t
-      blocks; /* nodes with actions: the last successors of a search, which are most, have none */
+  size_t blocks; /* nodes with actions; most nodes, the last successors of a search, have none */
   size_t block_capacity;
   branch *branch; /* [block][action] */
-  size_t numbers; /* used of the beliefs */
+  size_t numbers; /* entries in use of the beliefs */
   size_t belief_capacity;
-  size_t
-      drop_limit;  /* with more numbers than this, idle beliefs are dropped rather than room made */
-  uint32_t *state; /* before those of a belief, its node */
-  double *mass;    /* of a belief of up to HULL_MOST states prices of the upper bound follow */
+  size_t drop_limit; /* with more entries than this, idle beliefs are dropped instead of allocating
+                        more */
+  uint32_t *state;   /* the entry before those of a belief is its node */
+  double *mass;      /* after a belief of up to HULL_MOST states, multipliers of the upper bound */
   size_t edges;
   size_t edge_capacity;
   edge *edge;
-  size_t slots; /* of the table by belief, a power of two */
+  size_t slots; /* of the hash table by belief, a power of two */
   uint32_t *slot;
-  plans plans;                /* of the vectors, where there is no horizon */
-  double *joint;              /* [cell]: what follows an action of a node */
-  uint32_t predicted;         /* that node, or GRAPH_NONE */
-  size_t action;              /* and the action */
-  uint32_t *recomputed_state; /* [state]: a belief that was dropped, computed again */
+  plans plans;                /* of the vectors, if there is no horizon */
+  double *joint;              /* [cell]: joint probabilities after an action of a node */
+  uint32_t predicted;         /* this node, or GRAPH_NONE */
+  size_t action;              /* this action */
+  uint32_t *recomputed_state; /* [state]: a dropped belief that was recomputed */
   double *recomputed_mass;    /* [state] */
   double *dense;              /* [state]: scratch, 0 between calls */
 } search_graph;
@@ -106,80 +106,82 @@ idm_status idm_graph_create(const point_problem *problem, bounds *b, search_grap
                             idm_error *opt_error);
 void idm_graph_free(search_graph *g);
 double idm_graph_bytes(const search_graph *g);
-/* The node of a belief at a stage, [state] with gaps; made where it is new. */
+/* Node of a belief, dense [state], at a stage; created if it is new. */
 idm_status idm_graph_add(search_graph *g, size_t stage, const double *z, uint32_t *ret_node,
                          idm_error *opt_error);
-/* Give all actions of a node a first upper bound. Pointers to branches may move. */
+/* Initialises the upper bounds of all actions of a node. Pointers to branches may move. */
 idm_status idm_graph_init_actions(search_graph *g, uint32_t at, idm_error *opt_error);
-/* See to it that an action's successors are there. Pointers to nodes, branches and edges may move.
- */
+/* Computes an action's successors, unless they are present. Pointers to nodes, branches and edges
+ * may move. */
 idm_status idm_graph_expand(search_graph *g, uint32_t at, size_t action, idm_error *opt_error);
-/* Bring a bound of a node up to date, and return it. */
+/* Updates a bound of a node and returns it. */
 double idm_graph_upper(search_graph *g, uint32_t at);
 double idm_graph_lower(search_graph *g, uint32_t at);
-/* Drop what pruning finds of a stage's bounds, and number anew. */
+/* Prunes a stage's bounds, and renumbers the references to them. */
 idm_status idm_graph_prune_lower(search_graph *g, size_t stage, idm_error *opt_error);
 void idm_graph_prune_upper(search_graph *g, size_t stage);
-/* Drop the vectors of a stage that are best at no belief with actions. The bound at those beliefs
- * stays what it is, and is one everywhere. Plans refer to the vectors that are dropped: none are
- * kept from here on. */
+/* Removes the vectors of a stage that are best at no belief with actions. The bound at these
+ * beliefs does not change, and it remains a bound everywhere. Plans refer to the removed vectors:
+ * they are freed, and none are stored afterwards. */
 idm_status idm_graph_drop_lower(search_graph *g, size_t stage, idm_error *opt_error);
 
-/* The belief of any node. That of one without branches is valid until the next call. */
+/* Belief of any node. That of a node without branches is valid until the next call. */
 sparse_belief idm_graph_belief(search_graph *g, uint32_t at);
 
-/* The belief of a node that was met or expanded. */
+/* Belief of a node that is not dropped. */
 static inline sparse_belief graph_belief(const search_graph *g, uint32_t at)
 {
   const search_node *n = &g->node[at];
   return (sparse_belief){g->state + n->at, g->mass + n->at, n->count, n->support_mask};
 }
 
-/* An action of a node that was met or expanded. */
+/* An action of a node that has branches. */
 static inline branch *graph_branch(const search_graph *g, uint32_t at, size_t action)
 {
   return &g->branch[g->node[at].branch * g->problem->kernel->actions + action];
 }
 
-/* === choose ================================================================================= */
+/* === action choice ========================================================================== */
 
-/* The most promising action of a belief, by upper bounds. */
+/* The action of a belief with the largest upper bound. */
 
-/* E[r] at a belief, and what the belief itself is paid. */
+/* E[r] at a belief, plus the utility of the belief itself. */
 double idm_graph_reward(const search_graph *g, const sparse_belief *b, size_t action);
-/* The most promising action of a node, looked at: its successors are there, and its bound is
- * theirs. Pointers to nodes and edges may move. */
+/* The action of a node with the largest upper bound, after its successors and its bound are
+ * computed. Pointers to nodes and edges may move. */
 idm_status idm_graph_choose(search_graph *g, uint32_t at, size_t *action, idm_error *opt_error);
 
-/* === hasten ================================================================================= */
+/* === Newton ================================================================================= */
 
-/* Newton's method on both bounds, without a horizon: what trials would move again and again, by
- * 1 - discount of the way each time, a linear system moves at once. From below it is the value of
- * the plans as they go on (policy iteration over finite plans, Hansen 1998), from above that of the
- * points of the upper bound with the mixtures of points that follow them. */
+/* Newton's method on both bounds, without a horizon. Trials close only a fraction 1 - discount of
+ * the gap each; a linear system finds the fixed point at once. Lower bound: the values of the plans
+ * (policy iteration over finite-state controllers, Hansen 1998). Upper bound: the values of its
+ * points, given the mixtures of points that bound their successors. */
 
-/* Raise the vectors to what their plans are worth. */
+/* Raises the vectors to the values of their plans. */
 idm_status idm_newton_lower(search_graph *g, idm_error *opt_error);
-/* Lower the points, by more than `least` each, to what follows the most promising action there. */
+/* Lowers the points, by more than `least` each, to the backup of the action with the largest upper
+ * bound. */
 idm_status idm_newton_upper(search_graph *g, double least, idm_error *opt_error);
 
 /* === search ================================================================================= */
 
-/* Heuristic search: trials from the start belief to where the bounds are furthest apart, and
- * backups on the way back (Smith and Simmons 2005, HSVI2; Kurniawati, Hsu and Lee 2008, SARSOP). */
+/* Heuristic search: trials from the start belief towards the largest gap between the bounds, and
+ * backups on the way back (Smith and Simmons 2005, HSVI2; Kurniawati, Hsu and Lee 2008, SARSOP;
+ * docs/method/control.md, 10). */
 
-/* When to stop. */
+/* Stopping criteria. */
 typedef struct search_goal {
   double gap;        /* between the bounds at the start */
-  double seconds;    /* 0: however long it takes */
-  double start_time; /* when they began to count (idm_seconds); 0: with the search */
-  long backups;      /* 0: however many it takes */
-  double bytes;      /* that beliefs and bounds may take; 0: whatever they take */
+  double seconds;    /* 0: no limit */
+  double start_time; /* from which seconds are counted (idm_seconds); 0: the start of the search */
+  long backups;      /* 0: no limit */
+  double bytes;      /* limit on the memory of beliefs and bounds; 0: none */
   idm_plan_monitor opt_monitor;
   void *context;
 } search_goal;
 
-/* What was reached. */
+/* Result of a search. */
 typedef struct search_result {
   double lower; /* at the start */
   double upper;
@@ -188,13 +190,14 @@ typedef struct search_result {
   idm_stop stop;
 } search_result;
 
-/* Improve the bounds until they are as close at the start as the goal asks for. */
+/* Improves the bounds until their gap at the start reaches the goal, or another criterion stops the
+ * search. */
 idm_status idm_search(const point_problem *problem, const search_goal *goal, bounds *b,
                       search_result *result, idm_error *opt_error);
 
 /* === point based ============================================================================ */
 
-/* What the planner `point-based` holds, for those who write its plans down. */
+/* Content of the planner `point-based`; public for functions that write its plans. */
 
 typedef struct point_based {
   const idm_setting *setting; /* borrowed */
@@ -202,18 +205,18 @@ typedef struct point_based {
   size_t models;
   size_t variants;
   double gap;
-  size_t max_cells; /* cells of an action, at most */
+  size_t max_cells; /* maximum cells of an action */
   kernel *kernel;
   double discount;
   double *action_prior;              /* [action] */
   double *model_prior;               /* [model] */
   double *utility;                   /* [variant][action][state] */
-  piecewise_reward piecewise_reward; /* for beliefs themselves, of `planned` */
+  piecewise_reward piecewise_reward; /* utility of beliefs, of `planned` */
   bounds *bounds;                    /* [variant]; NULL before planning */
-  /* What they were searched for, to what gap, and what was reported: nothing is searched for twice
-   * while only habits move. */
+  /* Theta and gap of the last search, and its report. A theta that differs in perseverance and
+   * lapse alone is not searched again. */
   idm_theta *planned;
-  double planned_gap; /* 0: nothing that a later plan may stand on */
+  double planned_gap; /* 0: no plan that can be reused */
   idm_plan_report report;
 } point_based;
 

@@ -1,7 +1,7 @@
-/* The planner `controller`: a memory of finitely many nodes, learnt by policy gradient from
- * episodes alone; an observer of it has a distribution over the node it is in.
+/* The planner `controller`: a stochastic finite-state controller, learnt by policy gradient from
+ * sampled episodes. Its likelihood sums over nodes by a forward recursion.
  *
- * Contents: controller learn · controller */
+ * Contents: controller learning · controller */
 #include "plan/tabular/learner.h"
 
 #include <math.h>
@@ -15,17 +15,17 @@
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 
-/* === controller learn ========================================================================= */
+/* === controller learning ==================================================================== */
 
-/* How a controller is learnt: natural policy gradient from episodes alone. In softmax coordinates
- * the natural gradient of the return is the advantage of a choice: what followed it less what
- * followed all choices made in its place, discounted from the start of the episode. Each step adds
- * advantages, estimated by means over a batch of episodes, to the logits, in units of a
- * temperature. An entropy bonus at that temperature keeps actions alive until memories that make
- * use of them have come about; it falls from a fifth of the utilities' range to nearly none. What
- * chance is left in the end is of the learning, or of use: a controller competes with itself made
- * firm, which always takes its likeliest choice. Of several that start at random the best is kept,
- * by rounds in which fewer are looked at for longer. */
+/* Natural policy gradient from sampled episodes. In softmax coordinates the natural gradient of the
+ * return is the advantage of a choice: the return after it less the mean return after all choices
+ * at its place, discounted from the start of the episode. Each update adds advantages, estimated by
+ * means over a batch of episodes, to the logits, in units of a temperature. An entropy bonus at
+ * that temperature keeps actions probable until a memory that uses them is learnt; it decreases
+ * from a fifth of the range of the utilities to nearly 0. The randomness that remains may be useful
+ * or a residue of learning: every controller competes with its deterministic version, which always
+ * takes the most probable choice. Of several random starts the best is kept, by rounds with fewer
+ * candidates and more episodes each. */
 
 enum {
   max_updates = 300,
@@ -34,22 +34,25 @@ enum {
   candidates = 2 * CONTROLLER_RESTARTS,
   rounds = 3
 };
-/* Shares of the budget: to learn, and to choose among candidates; the rest is left to judge. */
+/* Shares of the budget for learning, and for selection among candidates; the rest is for
+ * evaluation. */
 static const double learning_share = 0.7, selection_share = 0.2;
-/* Candidates of each round, and its share of what choosing may cost. */
+/* Number of candidates per round, and its share of the selection budget. */
 static const size_t round_candidates[rounds] = {candidates, 4, 2};
 static const double round_share[rounds] = {0.3, 0.4, 0.3};
-/* What discounting leaves of an episode's last step: while learning, and in a judgement. */
+/* Discount factor of an episode's last step: in learning, and in evaluation. */
 static const double learning_tail = 1e-3, evaluation_tail = 1e-6;
 static const double initial_temperature = 0.2,
-                    final_temperature = 0.004; /* temperatures, of the utilities' range */
-static const double annealing_share = 0.8;     /* share of the updates in which it falls */
-static const double step_size = 0.2;           /* of an update */
+                    final_temperature = 0.004; /* relative to the range of the utilities */
+static const double annealing_share =
+    0.8;                             /* share of the updates in which the temperature decreases */
+static const double step_size = 0.2; /* of an update */
 static const double shrinkage_visits =
-    5;                               /* visits that an estimate is held against: few say little */
-static const double min_logit = -12; /* logits below the best, so that nothing is impossible */
+    5; /* prior weight, in visits: estimates from few visits are shrunk */
+static const double min_logit =
+    -12; /* relative to the largest logit, so that every choice stays possible */
 
-/* What a variant asks for. */
+/* Learning problem of a variant. */
 typedef struct task {
   const double *utility; /* [action][state] */
   double discount;
@@ -69,7 +72,7 @@ static size_t transition_count(const controller *c)
 
 /* --- episodes ------------------------------------------------------------------------------- */
 
-/* Steps after which no more than `tail` is left of a utility. */
+/* Steps after which the discount factor is at most `tail`. */
 static size_t episode_length(double discount, double tail)
 {
   if (discount <= 0) return 1;
@@ -77,7 +80,8 @@ static size_t episode_length(double discount, double tail)
   return steps < CONTROLLER_MAX_STEPS ? (size_t)fmax(steps, 1) : CONTROLLER_MAX_STEPS;
 }
 
-/* The same for that many episodes at least within a budget: where they do not fit, they are cut. */
+/* The same, but so that at least `episodes` episodes fit into the budget: longer episodes are
+ * truncated. */
 static size_t affordable_length(double discount, double budget, double episodes)
 {
   const size_t length = episode_length(discount, learning_tail);
@@ -85,7 +89,7 @@ static size_t affordable_length(double discount, double budget, double episodes)
   return (double)length <= max_value ? length : (size_t)fmax(max_value, 1);
 }
 
-/* Live through an episode; returns its steps. */
+/* Samples an episode into c->step; returns its number of steps. */
 static size_t run_episode(controller *c, task *k, const controller_table *p, size_t length,
                           idm_random *random)
 {
@@ -116,8 +120,8 @@ static void clear(const controller *c, controller_table *t)
   memset(t->node_transition, 0, transition_count(c) * sizeof *t->node_transition);
 }
 
-/* Add what followed every choice of an episode to sums; returns what followed its start. The bonus
- * of an action is -temperature log(|U| pi(u)). */
+/* Adds the return after every choice of an episode to the sums; returns that of the episode. The
+ * entropy bonus of an action is -temperature log(|U| pi(u)). */
 static double add_episode(controller *c, const task *k, const controller_table *p, size_t steps,
                           double temperature)
 {
@@ -151,7 +155,7 @@ static void softmax_all(const controller *c, const controller_table *logit, cont
     idm_softmax(logit->node_transition + i, c->nodes, p->node_transition + i);
 }
 
-/* The mean of what followed over all alternatives of a place; 0 where nobody came. */
+/* Mean return over all alternatives at a place; 0 without visits. */
 static double mean_of(const double *count, const double *sum, size_t alternatives)
 {
   double visits = 0, total = 0;
@@ -162,7 +166,7 @@ static double mean_of(const double *count, const double *sum, size_t alternative
   return visits > 0 ? total / visits : 0;
 }
 
-/* Add advantages to the logits of a place, and keep them within bounds. */
+/* Adds advantages to the logits of a place, and bounds the logits. */
 static void update(const double *count, const double *sum, size_t alternatives, double temperature,
                    double *logit)
 {
@@ -187,7 +191,7 @@ static void update_all(controller *c, double temperature)
            c->logit.node_transition + i);
 }
 
-/* Learn one controller from a start of its own, into c->probability. */
+/* Learns one controller from a random start, into c->probability. */
 static void train_controller(controller *c, task *k, double budget, idm_random *random)
 {
   const size_t length = affordable_length(k->discount, budget, min_batch);
@@ -212,9 +216,9 @@ static void train_controller(controller *c, task *k, double budget, idm_random *
   }
 }
 
-/* --- what is known of one ------------------------------------------------------------------- */
+/* --- evaluation ------------------------------------------------------------------------------ */
 
-/* The length of the gradient of the return with respect to all logits, by the sums of episodes. */
+/* Norm of the gradient of the return with respect to all logits, from the sums over episodes. */
 static double gradient_norm(const controller *c, double episodes)
 {
   double total = 0;
@@ -232,9 +236,9 @@ static double gradient_norm(const controller *c, double episodes)
   return sqrt(total) / episodes;
 }
 
-/* Return, its standard error and the gradient, from episodes that nothing was learnt from. They are
- * whole, or a return would be one of a shorter life: where the budget holds too few, nothing is
- * known. */
+/* Return, its standard error and the gradient norm, from episodes that were not used for learning.
+ * Episodes are not truncated, which would bias the return: if the budget allows too few of them,
+ * all three are NaN. */
 static void evaluate_controller(controller *c, task *k, const controller_table *p, double budget,
                                 idm_random *random, idm_learning_report *learnt_report)
 {
@@ -261,9 +265,9 @@ static void copy_table(const controller *c, const controller_table *from, contro
          transition_count(c) * sizeof *to->node_transition);
 }
 
-/* --- the best of several -------------------------------------------------------------------- */
+/* --- selection ------------------------------------------------------------------------------- */
 
-/* A start, as it is or made firm, and its mean return in the episodes that it was looked at in. */
+/* A start, stochastic or deterministic, and its mean return over the episodes of its evaluation. */
 typedef struct candidate {
   size_t start;
   bool deterministic;
@@ -271,7 +275,7 @@ typedef struct candidate {
   double mean;
 } candidate;
 
-/* Always the likeliest choice, the first of equals; the others as nearly never as learning has it.
+/* Most probable choice, the first one of ties; the others get the smallest probability of learning.
  */
 static void make_deterministic(double *p, size_t count)
 {
@@ -294,7 +298,7 @@ static void candidate_policy(const controller *c, const candidate *candidate_lis
     make_deterministic(p->node_transition + i, c->nodes);
 }
 
-/* Look at a candidate for longer. */
+/* Evaluates a candidate in further episodes. */
 static void evaluate_candidate(controller *c, task *k, double budget, idm_random *random,
                                candidate *candidate_list)
 {
@@ -317,7 +321,7 @@ static int by_mean(const void *a, const void *b)
                               : x->deterministic - y->deterministic;
 }
 
-/* The best of all starts, by fewer candidates in every round. */
+/* Best candidate over all starts, with fewer candidates in every round. */
 static candidate select_controller(controller *c, task *k, double budget, idm_random *random)
 {
   candidate candidate_list[candidates];
@@ -332,7 +336,7 @@ static candidate select_controller(controller *c, task *k, double budget, idm_ra
   return candidate_list[0];
 }
 
-/* Learn a variant from episodes alone; what is known of it goes into `found`. */
+/* Learns a variant from sampled episodes; its statistics go into learnt_report. */
 static void idm_controller_learn(controller *c, const idm_theta *theta, size_t variant,
                                  idm_learning_report *learnt_report)
 {
@@ -350,7 +354,7 @@ static void idm_controller_learn(controller *c, const idm_theta *theta, size_t v
   idm_random_init(&random, c->seed, CONTROLLER_RESTARTS);
   const candidate best = select_controller(c, &k, selection_share * budget, &random);
   candidate_policy(c, &best, &c->learnt[variant]);
-  /* The one chosen is judged anew: the best of several is chosen for luck too. */
+  /* New episodes for the selected one, because the selection favours overestimates. */
   evaluate_controller(c, &k, &c->learnt[variant], (1 - learning_share - selection_share) * budget,
                       &random, learnt_report);
   learnt_report->transitions = k.drawn;
@@ -359,10 +363,10 @@ static void idm_controller_learn(controller *c, const idm_theta *theta, size_t v
 
 /* === controller =============================================================================== */
 
-/* Transitions where `budget` is auto. */
+/* Transitions if `budget` is auto. */
 enum { default_budget = 30000000 };
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static void table_free(controller_table *t)
 {
@@ -442,14 +446,14 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* --- how it behaves ------------------------------------------------------------------------- */
+/* --- behaviour ------------------------------------------------------------------------------- */
 
 typedef struct memory {
   size_t variant;
-  int last;       /* action of this trajectory; IDM_MISSING at its start */
-  double *weight; /* [node]: how likely it is to be there, given all that was seen */
+  int last;       /* previous action; IDM_MISSING at the start */
+  double *weight; /* [node]: probability of the node given the history */
   double *next;   /* [node]: scratch */
-  double *choice; /* [node][action]: probabilities when it last acted */
+  double *choice; /* [node][action]: probabilities at the last choice */
   double *log_pi; /* [action]: scratch */
 } memory;
 
@@ -485,7 +489,7 @@ static idm_status memory_create(const void *content, void **ret_memory, idm_erro
 static idm_status begin_agent(const void *content, void *content_memory, idm_error *opt_error)
 {
   (void)content;
-  (void)content_memory; /* it is of one trajectory */
+  (void)content_memory; /* memory lasts for one trajectory */
   (void)opt_error;
   return IDM_OK;
 }
@@ -494,7 +498,7 @@ static idm_status begin_trajectory(const void *content, void *before, void *afte
                                    const double *opt_start, idm_error *opt_error)
 {
   (void)before;
-  (void)opt_start; /* it learns of the start what it sees */
+  (void)opt_start; /* the start is known through observations alone */
   const controller *c = content;
   memory *m = after;
   if (variant >= c->variants)
@@ -507,7 +511,7 @@ static idm_status begin_trajectory(const void *content, void *before, void *afte
   return IDM_OK;
 }
 
-/* Habits and slips are of the choice in each node. */
+/* Perseverance and lapse apply to the choice in each node. */
 static void tilt_choices(const controller *c, memory *m, const bool *opt_open)
 {
   const size_t actions = c->sizes.actions;
@@ -541,8 +545,8 @@ static idm_status act(const void *content, void *content_memory, const bool *opt
 static idm_status refuse(const char *what, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
-                  "%s, and a controller moves by it: expected every action and observation to be "
-                  "recorded; leave such trajectories out by --where",
+                  "%s, but the node of a controller depends on it: expected every action and "
+                  "observation to be recorded; exclude such trajectories by --where",
                   what);
 }
 
@@ -558,7 +562,7 @@ static void update_nodes(const controller *c, const memory *m, size_t u, size_t 
     for (size_t i = 0; i < c->nodes; i++) weight[i] += share * next[i];
     total += share;
   }
-  /* After something that it never does, any node is as good as another. */
+  /* After an event of probability 0 under the controller, all nodes are equally probable. */
   for (size_t i = 0; i < c->nodes; i++)
     weight[i] = total > 0 ? weight[i] / total : 1 / (double)c->nodes;
 }
@@ -567,7 +571,8 @@ static idm_status observe(const void *content, void *before, void *after, const 
                           double *opt_log_evidence, idm_random *opt_random, idm_error *opt_error)
 {
   (void)opt_log_evidence;
-  (void)opt_random; /* all nodes that it may be in are kept: what it does next has the same law */
+  (void)opt_random; /* the distribution over nodes is kept, not a drawn node: later choices have the
+                       same law */
   const controller *c = content;
   const memory *from = before;
   memory *to = after;
@@ -593,11 +598,11 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
                                           .act = act,
                                           .observe = observe};
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table of operations --------------------------------------------------------------------- */
 
 const idm_planner idm_controller = {
     .name = "controller",
-    .summary = "a memory of finitely many nodes, learnt by policy gradient from episodes alone",
+    .summary = "a finite-state controller, learnt by policy gradient from sampled episodes",
     .row = "Model-free POMDP learner",
     .keys = (const char *const[]){"seed", "budget", "nodes", NULL},
     .reads = (const idm_block_id[]){IDM_UTILITY, IDM_DISCOUNT, IDM_PERSEVERANCE, IDM_LAPSE,

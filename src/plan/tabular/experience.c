@@ -1,15 +1,15 @@
-/* What planners learn from: experience, or transitions of a log.
+/* Data that planners learn from: parameters of the last plan, and transitions of a log.
  *
- * Contents: lesson · batch */
+ * Contents: learning cache · batch */
 #include <math.h>
 
 #include "base/door.h"
 #include "base/memory.h"
 #include "plan/tabular/learner.h"
 
-/* === lesson ================================================================================= */
+/* === learning cache ========================================================================= */
 
-/* What was learnt for: see the header. */
+/* Parameters of theta for which a planner last learnt. */
 
 static size_t utilities(const idm_theta *theta)
 {
@@ -97,7 +97,7 @@ static idm_batch *make_batch(size_t rows, bool rewards)
   return NULL;
 }
 
-/* The state in which a trajectory begins; IDM_MISSING where the log does not say. */
+/* State at the start of a trajectory; IDM_MISSING if the log does not determine it. */
 static int32_t first_state(const idm_data *data, const idm_setting *setting, size_t t)
 {
   const size_t states = setting->states.count;
@@ -108,7 +108,8 @@ static int32_t first_state(const idm_data *data, const idm_setting *setting, siz
   return IDM_MISSING;
 }
 
-/* One row from `state` on; what is no whole transition is left out. */
+/* Adds the transition of one row, from `state`; an incomplete transition is omitted. IDM_INPUT if
+ * its reward is missing. */
 static idm_status add_row(idm_batch *b, const idm_data *data, const idm_setting *setting, size_t r,
                           int32_t state, idm_error *opt_error)
 {
@@ -127,8 +128,9 @@ static idm_status add_row(idm_batch *b, const idm_data *data, const idm_setting 
   if (!b->reward) return IDM_OK;
   b->reward[i] = data->number[IDM_COLUMN_REWARD][r];
   if (isfinite(b->reward[i])) return IDM_OK;
-  const idm_status status = idm_fail(
-      opt_error, IDM_INPUT, "a step has no reward; expected one with every step to learn from");
+  const idm_status status =
+      idm_fail(opt_error, IDM_INPUT,
+               "a step has no reward; learning from a log requires a reward at every step");
   idm_data_locate(data, r, opt_error);
   return status;
 }
@@ -140,8 +142,8 @@ idm_status idm_batch_create(const idm_setting *setting, const idm_data *data, bo
   *ret_batch = NULL;
   if (!setting->fully_observed)
     return idm_fail(opt_error, IDM_INPUT,
-                    "transitions are learnt from between states that are seen, and here they are "
-                    "hidden; expected a problem with `observations: states`");
+                    "learning from transitions requires observed states, but here they are hidden; "
+                    "expected a problem with `observations: states`");
   if (rewards && !data->number[IDM_COLUMN_REWARD])
     return idm_fail(opt_error, IDM_INPUT, "the log has no column of rewards to learn from");
   idm_batch *b = make_batch(data->rows, rewards);

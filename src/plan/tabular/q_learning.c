@@ -1,15 +1,14 @@
-/* The planners `q-learning` and `soft-q-learning`: values of states and actions learnt from sampled
- * transitions alone.
+/* The planners `q-learning` and `soft-q-learning`: action values learnt from sampled transitions
+ * alone (docs/method/learners.md, 2).
  *
- * Both are one loop, Q <- Q + n^-omega (u + gamma V(s') - Q) at the n-th visit of (s, u), with
- * V(s) = alpha log sum_u exp(Q(s,u)/alpha): the maximum at alpha = 0. The soft V is the entropy
- * form's: without terminal actions it is larger than a residual that measures against the even
- * policy, by alpha log|U| / (1 - gamma); policies are the same.
+ * Both use one update, Q <- Q + n^-omega (u + gamma V(s') - Q) at the n-th visit of (s, u), with
+ * V(s) = alpha log sum_u exp(Q(s,u)/alpha): the maximum at alpha = 0. The soft V is that of the
+ * entropy-regularised objective: without terminal actions it exceeds the value with a divergence
+ * from the uniform policy by alpha log|U| / (1 - gamma); policies are the same.
  *
- * Transitions come from acting in the environment, or are those of a log, gone through again and
- * again: a sampler of the empirical process, whose Q* is then the limit. Nothing is known there of
- * an action that the log never takes in a state, so that V and policy are over those that it takes.
- */
+ * Transitions come from acting in the environment, or are those of a log, replayed many times:
+ * samples of the empirical process, whose Q* is then the limit. An action that the log never takes
+ * in a state has no data there, so that V and the policy are over the actions that it takes. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -19,19 +18,19 @@
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 
-/* Transitions where `budget` is auto. */
+/* Transitions if `budget` is auto. */
 enum { default_budget = 100000 };
-/* And how often at least a log is then gone through. */
+/* Minimum passes over a log in that case. */
 enum { min_passes = 100 };
-/* Where nothing ends an episode, it starts anew after as many steps a state as this, and no sooner
- * than after the least: whoever never leaves a part of the states comes back from it. What is drawn
- * then depends on no parameter while all actions are drawn evenly. */
+/* An episode that nothing ends restarts after this many steps per state, and at least min_steps, so
+ * that no subset of the states is kept for ever. While all actions are drawn uniformly, the sampled
+ * transitions do not depend on any parameter. */
 enum { steps_per_state = 10, min_steps = 100 };
 
-/* A transition drawn: the pair it started from, and the state it led to. */
+/* A sampled transition: state and action, and the next state. */
 typedef struct transition {
   uint32_t pair; /* state * actions + action */
-  uint32_t next; /* or nowhere */
+  uint32_t next; /* no_state: the episode ends */
 } transition;
 static const uint32_t no_state = UINT32_MAX;
 
@@ -42,27 +41,27 @@ typedef struct learner {
   size_t variants;
   idm_alpha_unit alpha_unit;
   size_t budget;
-  bool budget_given; /* the budget is not by default */
+  bool budget_given; /* the budget is not auto */
   double step_power;
   double exploration;
   uint64_t seed;
   double discount;
-  double *alpha;           /* [variant] */
-  double *uniform_policy;  /* [state][action]: the even policy over what can be learnt of there */
-  double *uniform_entropy; /* [state]: its entropy, the log of how many actions those are */
-  double *quality;         /* [variant][state][action] */
-  transition *drawn;       /* [budget] */
-  double *visits;          /* [state][action] */
-  double *return_sum;      /* [state][action]: sum over what was drawn there of V(s') */
-  double *value;           /* [state]: V of what was learnt */
-  double *policy;          /* [action]: scratch */
-  idm_batch *batch;        /* a log's; NULL: the environment is acted in */
-  uint32_t *order;         /* [transition of the log]: in which they are gone through */
-  size_t replays;          /* of them, in all */
-  learning_cache learning_cache; /* what was learnt for */
+  double *alpha;                 /* [variant] */
+  double *uniform_policy;        /* [state][action]: uniform policy over the actions with data */
+  double *uniform_entropy;       /* [state]: its entropy, the log of the number of these actions */
+  double *quality;               /* [variant][state][action] */
+  transition *drawn;             /* [budget] */
+  double *visits;                /* [state][action] */
+  double *return_sum;            /* [state][action]: sum over the samples of u + gamma V(s') */
+  double *value;                 /* [state]: V of the learnt Q */
+  double *policy;                /* [action]: scratch */
+  idm_batch *batch;              /* of a log; NULL: the environment is sampled */
+  uint32_t *order;               /* [transition of the log]: order of replay */
+  size_t replays;                /* transitions replayed in total */
+  learning_cache learning_cache; /* parameters that Q was learnt for */
 } learner;
 
-/* --- making one ----------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static void destroy(void *content)
 {
@@ -122,8 +121,8 @@ static idm_status create(const idm_setting *setting, const idm_theta *theta,
   return IDM_OK;
 }
 
-/* Take a log in: in each state, what it does there is what can be learnt of; all where it does
- * nothing. */
+/* Copies the transitions of a log. The uniform policy of a state is over the actions that the log
+ * takes there; over all if it takes none. */
 static idm_status set_batch(void *content, const idm_batch *batch, idm_error *opt_error)
 {
   learner *l = content;
@@ -131,11 +130,10 @@ static idm_status set_batch(void *content, const idm_batch *batch, idm_error *op
   for (size_t i = 0; i < batch->count; i++)
     if (batch->state[i] >= states || batch->action[i] >= actions ||
         (batch->next[i] >= states && batch->next[i] != IDM_BATCH_END))
-      return idm_fail(opt_error, IDM_USAGE, "the transitions are of another problem");
+      return idm_fail(opt_error, IDM_USAGE, "the transitions belong to another problem");
   if (batch->reward && l->variants > 1)
     return idm_fail(opt_error, IDM_INPUT,
-                    "utilities come from columns of the log here: its rewards cannot be learnt "
-                    "from in their place");
+                    "utilities come from columns of the log: its rewards cannot replace them");
   if (!batch->count)
     return idm_fail(opt_error, IDM_USAGE, "there are no transitions to learn from");
   idm_batch *batch_copy = idm_batch_copy(batch);
@@ -169,7 +167,7 @@ static idm_status set_batch(void *content, const idm_batch *batch, idm_error *op
 
 /* --- learning ------------------------------------------------------------------------------- */
 
-/* V of a state, by the qualities of all of them. */
+/* V of a state, given Q of all states. */
 static double value_of(const learner *l, double alpha, const double *quality, size_t state)
 {
   const size_t at = state * l->sizes.actions;
@@ -177,7 +175,7 @@ static double value_of(const learner *l, double alpha, const double *quality, si
          alpha * l->uniform_entropy[state];
 }
 
-/* An action while learning: evenly, or by what was learnt so far. */
+/* An action during learning: uniform with probability `exploration`, else by the current Q. */
 static size_t explore_action(const learner *l, double alpha, const double *quality, size_t state,
                              idm_random *random)
 {
@@ -189,7 +187,7 @@ static size_t explore_action(const learner *l, double alpha, const double *quali
   return idm_random_choice(random, l->policy, actions);
 }
 
-/* Learn from one transition. */
+/* Updates Q by one transition. */
 static void q_update(learner *l, double alpha, transition sample, double reward, double *quality)
 {
   const double after = sample.next == no_state ? 0 : value_of(l, alpha, quality, sample.next);
@@ -198,7 +196,7 @@ static void q_update(learner *l, double alpha, transition sample, double reward,
                           (reward + l->discount * after - quality[sample.pair]);
 }
 
-/* Transitions that are learnt from, and what number i of them is. */
+/* Number of transitions to learn from, and transition i. */
 static size_t transitions(const learner *l)
 {
   return l->batch ? l->batch->count : l->budget;
@@ -219,8 +217,8 @@ static double reward_of(const learner *l, const double *utility, size_t i)
   return utility[pair % l->sizes.actions * l->sizes.states + pair / l->sizes.actions];
 }
 
-/* Learn one variant's Q from the transitions of a log, all of them before one comes again, each
- * time in another order. */
+/* Learns one variant's Q from the transitions of a log: every pass replays all of them, in a new
+ * random order. */
 static void learn_from_batch(learner *l, double alpha, const double *utility, double *quality)
 {
   const size_t count = l->batch->count;
@@ -237,7 +235,8 @@ static void learn_from_batch(learner *l, double alpha, const double *utility, do
   }
 }
 
-/* Learn one variant's Q by acting. The stream is the same for every variant and every theta. */
+/* Learns one variant's Q by acting. The random stream is the same for every variant and every
+ * theta. */
 static void learn_online(learner *l, double alpha, const double *utility, double *quality)
 {
   const idm_setting *setting = l->setting;
@@ -272,7 +271,7 @@ static void learn(learner *l, double alpha, const double *utility, double *quali
     learn_online(l, alpha, utility, quality);
 }
 
-/* Visits of each pair, and the sum of what followed: reward and discounted value. */
+/* Visits of each pair, and the sum of its samples: reward plus discounted value. */
 static void sum_returns(learner *l, double alpha, const double *utility, const double *quality)
 {
   const size_t states = l->sizes.states, actions = l->sizes.actions;
@@ -288,7 +287,7 @@ static void sum_returns(learner *l, double alpha, const double *utility, const d
   }
 }
 
-/* What the transitions say of a Q that was learnt from them. */
+/* Residual and coverage of a learnt Q over its transitions. */
 static idm_learning_report assess_quality(learner *l, double alpha, const double *utility,
                                           const double *quality)
 {
@@ -321,8 +320,8 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   learner *l = content;
   if (!l->batch && !idm_setting_has_dynamics(l->setting))
     return idm_fail(opt_error, IDM_INPUT,
-                    "the dynamics of the environment are not given, so that nobody can learn by "
-                    "acting in it; give the transitions of a log (--batch), or its dynamics");
+                    "the dynamics of the environment are not given, but learning by acting in it "
+                    "requires them; give the transitions of a log (--batch), or its dynamics");
   idm_learning_report *all = &l->learning_cache.learnt_report;
   const size_t pairs = l->sizes.states * l->sizes.actions;
   const bool is_new = idm_learning_cache_update(&l->learning_cache, theta);
@@ -348,7 +347,7 @@ static size_t scratch(const void *content)
   return 2 * ((const learner *)content)->sizes.actions;
 }
 
-/* The even policy at a belief, which is a state but for those who cannot tell states apart. */
+/* Uniform policy at a belief: that of the state if it is certain, else the mean over states. */
 static const double *uniform_at(const learner *l, const double *z, double *mixed)
 {
   const size_t states = l->sizes.states, actions = l->sizes.actions;
@@ -360,7 +359,7 @@ static const double *uniform_at(const learner *l, const double *z, double *mixed
   return mixed;
 }
 
-/* Q(z,u): who cannot tell states apart for once takes the mean. */
+/* Q(z,u): the mean over states. */
 static void quality_at(const void *content, size_t variant, int steps, const double *z,
                        double *quality, double *unused)
 {
@@ -381,7 +380,7 @@ static void policy(const void *content, size_t variant, int steps, const double 
   quality_at(content, variant, steps, z, quality, NULL);
   const double *uniform_policy = uniform_at(l, z, quality + l->sizes.actions);
   idm_soft(l->alpha[variant], l->sizes.actions, uniform_policy, quality, decision);
-  /* Every model is the environment. */
+  /* All models are the environment: the first has weight 1. */
   for (size_t i = 0; opt_specification && i < l->sizes.actions * l->models; i++)
     opt_specification[i] = i % l->models == 0;
 }
@@ -407,7 +406,7 @@ static double value(const void *content, size_t variant, int steps, const double
   return idm_soft(alpha, l->sizes.actions, uniform_policy, quality, NULL) + alpha * uniform_entropy;
 }
 
-/* --- the tables ----------------------------------------------------------------------------- */
+/* --- tables of operations -------------------------------------------------------------------- */
 
 static const idm_belief_ops belief = {.scratch = scratch,
                                       .policy = policy,
@@ -419,7 +418,7 @@ static const idm_block_id reads[] = {
     IDM_UTILITY,    IDM_DISCOUNT, IDM_ALPHA,        IDM_ACTION_PRIOR,    IDM_MODEL_PRIOR,
     IDM_TRANSITION, IDM_EMISSION, IDM_PRIOR_WEIGHT, IDM_EVIDENCE_WEIGHT, IDM_BLOCK_COUNT};
 
-/* Planning reads no dynamics; which state follows is seen, and what may follow is as it happens. */
+/* Planning reads no dynamics: states are observed, and transitions are sampled. */
 #define SAMPLED(its_alpha)                                                                         \
   .reads = reads,                                                                                  \
   .clamp = (const idm_clamp[]){its_alpha,                                                          \
@@ -439,7 +438,8 @@ static const idm_block_id reads[] = {
 
 const idm_planner idm_q_learning = {
     .name = "q-learning",
-    .summary = "the best action by values learnt from sampled transitions, or from a log's",
+    .summary =
+        "the greedy policy of values learnt from sampled transitions, or from those of a log",
     .row = "Model-free MDP learner",
     .keys = (const char *const[]){"seed", "budget", "step_power", "exploration", NULL},
     SAMPLED(ALPHA(VALUE)),
@@ -447,7 +447,7 @@ const idm_planner idm_q_learning = {
 
 const idm_planner idm_soft_q_learning = {
     .name = "soft-q-learning",
-    .summary = "the same with the soft maximum, any alpha > 0",
+    .summary = "q-learning with the soft maximum, any alpha > 0",
     .row = "Max-entropy MDP learner",
     .keys =
         (const char *const[]){"alpha_unit", "seed", "budget", "step_power", "exploration", NULL},

@@ -1,4 +1,4 @@
-/* The rule of `td-learner`, and several learners at once.
+/* Learning rule of `td-learner`, and several learners at once in vector lanes.
  *
  * Contents: td rule · td lanes */
 
@@ -9,17 +9,17 @@
 
 /* === td rule ================================================================================ */
 
-/* What td-learner learns from an event. */
+/* Update of td-learner by an event (docs/method/learners.md, 1). */
 
 static idm_status refuse(const char *what, idm_error *opt_error)
 {
   return idm_fail(opt_error, IDM_INPUT,
-                  "%s, and td-learner learns from it: expected every action and (in a fully "
-                  "observed problem) every state to be recorded; leave such agents out by --where",
+                  "%s, but td-learner learns from it: expected every action and (in a fully "
+                  "observed problem) every state to be recorded; exclude such agents by --where",
                   what);
 }
 
-/* A missed response: the state is what the log has next, and nothing is learnt. */
+/* A missed response: the next state is that of the log, and no error is learnt. */
 static idm_status missed_update(const td_learner *l, const td_memory *m, const idm_event *event,
                                 td_update *update, idm_error *opt_error)
 {
@@ -76,11 +76,11 @@ idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *re
   while (*ret_state < l->states && start[*ret_state] != 1) ++*ret_state;
   if (*ret_state < l->states) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
-                  "td-learner has to know the state that a trajectory starts in, and `start` says "
-                  "only how likely each is");
+                  "td-learner requires the state that a trajectory starts in, but `start` gives "
+                  "only a distribution over states");
 }
 
-/* The block of each number. */
+/* Block of each parameter. */
 static const size_t block_of[TD_BY] = {[TD_BY_GAIN] = IDM_BLOCK_COUNT + TD_GAIN,
                                        [TD_BY_LOSS] = IDM_BLOCK_COUNT + TD_LOSS,
                                        [TD_BY_DECAY] = IDM_BLOCK_COUNT + TD_DECAY,
@@ -106,37 +106,37 @@ void idm_td_put_gradient(idm_theta *derivative, double temperature, const double
 
 /* === td lanes =============================================================================== */
 
-/* Several td-learners in vector lanes: see the header.
+/* Several td-learners in vector lanes.
  *
- * Contents: paths · making · steps · running */
+ * Contents: paths · creation · steps · run */
 
 enum { lanes = IDM_LANE_WIDTH, max_actions = 4 };
-/* Added to the logarithm of a closed action; its product with 0 is 0, unlike that of infinity. */
+/* Added to the logit of a closed action; its product with 0 is 0, unlike that of infinity. */
 static const double closed_logit = -1e300;
 
 /* One step of eight paths. Flags are 0 or 1. */
 typedef struct lane_step {
-  bool any_begins;    /* an agent, in some lane */
-  idm_lane begin;     /* an agent begins before it */
-  idm_lane count;     /* decisions like this; 0: none */
-  idm_lane open;      /* actions that are open */
-  idm_lane learn;     /* it is learnt from */
-  idm_lane continues; /* another step follows that has a value */
+  bool any_begins;    /* in some lane */
+  idm_lane begin;     /* an agent begins before the step */
+  idm_lane count;     /* trajectories with this decision; 0: no decision */
+  idm_lane open;      /* number of open actions */
+  idm_lane learn;     /* values are updated */
+  idm_lane continues; /* a step with a value follows */
   idm_lane reward;
-  idm_lane action[max_actions]; /* whether it was taken, */
-  idm_lane last[max_actions];   /* whether it was the one before, */
-  idm_lane mask[max_actions];   /* and 0 or `closed` */
+  idm_lane action[max_actions]; /* 1 for the action taken */
+  idm_lane last[max_actions];   /* 1 for the previous action */
+  idm_lane mask[max_actions];   /* 0 or closed_logit */
 } lane_step;
 
-/* Eight of the logs. */
+/* Eight of the logs, or fewer. */
 typedef struct lane_group {
-  size_t member[lanes]; /* which log is in which lane */
+  size_t member[lanes]; /* log of each lane */
   size_t members;
   size_t steps;
   lane_step *step; /* [steps] */
 } lane_group;
 
-/* Numbers by lane, and sums over its steps. */
+/* Parameters by lane; below, sums over the steps. */
 typedef struct lane_numbers {
   idm_lane own[TD_OWNS];
   idm_lane discount;
@@ -160,12 +160,12 @@ typedef struct td_lanes {
   lane_sums *sum;       /* [group] */
   size_t *lane_index;   /* [log]: group * lanes + lane */
   td_numbers free;
-  bool any_lapse; /* somebody does, or the derivative is needed */
+  bool any_lapse; /* some lapse is not 0, or its derivative is required */
 } td_lanes;
 
 /* --- paths ---------------------------------------------------------------------------------- */
 
-/* Whether a tree is one path per agent, of rows that lanes have room for. */
+/* Whether a tree is one path per agent, with rows that the lanes support. */
 static bool is_single_path(const td_learner *l, const idm_prefix_tree *tree)
 {
   if (l->states != 1 || l->actions > max_actions || !tree->reward) return false;
@@ -177,7 +177,7 @@ static bool is_single_path(const td_learner *l, const idm_prefix_tree *tree)
   return true;
 }
 
-/* Rows of a tree that is a path. */
+/* Number of rows of a path. */
 static size_t count_steps(const idm_prefix_tree *tree)
 {
   size_t steps = 0;
@@ -193,7 +193,7 @@ static void fill_step(const td_learner *l, const idm_data *data, const idm_prefi
   const size_t available_count = idm_data_available_count(data, node->available);
   step->count[at] = available_count > 1 && !node->missed ? (double)node->count : 0;
   step->open[at] = (double)available_count;
-  /* After a missed response every value decays; fictive values have no decay. */
+  /* After a missed response all values decay; with fictive updates there is no decay. */
   step->learn[at] = !node->leaf && !(node->missed && l->fictive);
   step->continues[at] = !node->missed && !l->setting->ends[u] && !l->setting->terminal[u] &&
                         !idm_observation_is_terminal(l->setting, node->observation);
@@ -227,7 +227,7 @@ static void fill_lane(const td_learner *l, const idm_data *data, const idm_prefi
   }
 }
 
-/* --- making --------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------- */
 
 static void destroy(void *content)
 {
@@ -247,7 +247,7 @@ typedef struct log_length {
   size_t log;
 } log_length;
 
-/* Longer ones first, so that lanes of a group end together. */
+/* Longer logs first, so that the lanes of a group have similar lengths. */
 static int compare_lengths(const void *a, const void *b)
 {
   const log_length *x = a, *y = b;
@@ -318,17 +318,17 @@ static idm_status create(const void *content, const idm_data *const *data,
 /* Values of each action and their derivatives. */
 typedef struct lane_values {
   idm_lane q[max_actions];
-  idm_lane by[TD_BY][max_actions]; /* by the free numbers, in their order */
+  idm_lane by[TD_BY][max_actions]; /* with respect to the free parameters, in their order */
 } lane_values;
 
-/* The error delta, and what it is learnt by. */
+/* Prediction error delta, whether it is a gain, and its learning rate. */
 typedef struct lane_error {
   idm_lane error, gain, rate;
-  idm_lane best;                 /* the largest value, */
-  idm_lane is_best[max_actions]; /* and whose it is */
+  idm_lane best;                 /* largest value */
+  idm_lane is_best[max_actions]; /* 1 for the action that has it */
 } lane_error;
 
-/* What a step is the same for in all lanes: 1 where free number i is this one. */
+/* Properties of the rule that are common to all lanes; of_X[i] is 1 if free parameter i is X. */
 typedef struct lane_rule {
   bool fictive, by_outcome, any_lapse;
   double of_gain[TD_BY], of_loss[TD_BY], of_decay[TD_BY], of_discount[TD_BY], of_initial[TD_BY];
@@ -350,7 +350,7 @@ static lane_rule rule_of(const td_lanes *t)
   return r;
 }
 
-/* Before a step: whoever begins has learnt nothing. */
+/* Initialises the values in lanes where an agent begins. */
 IDM_INLINE void begin(const lane_rule *r, size_t actions, size_t count, const lane_numbers *x,
                       const lane_step *s, lane_values *now)
 {
@@ -362,7 +362,8 @@ IDM_INLINE void begin(const lane_rule *r, size_t actions, size_t count, const la
   }
 }
 
-/* (1 - lapse) q(u) + lapse / open in place of q(u): its logarithm, and the derivative by log q. */
+/* Replaces q(u) by (1 - lapse) q(u) + lapse / open, and updates its logarithm and the derivative
+ * with respect to log q. */
 IDM_INLINE void apply_lapse(const lane_numbers *x, const lane_step *s,
                             const idm_lane *choice_probability, idm_lane *log_choice,
                             idm_lane *weight, lane_sums *sum)
@@ -379,7 +380,7 @@ IDM_INLINE void apply_lapse(const lane_numbers *x, const lane_step *s,
   sum->lapse += s->count * (one - *choice_probability) / p;
 }
 
-/* The choice: q(u) ~ exp(temperature Q + perseverance last). */
+/* Choice: q(u) ~ exp(temperature Q + perseverance last). */
 IDM_INLINE void choose(const lane_rule *r, size_t actions, size_t count, const lane_numbers *x,
                        const lane_step *s, const lane_values *now, lane_sums *sum)
 {
@@ -411,7 +412,7 @@ IDM_INLINE void choose(const lane_rule *r, size_t actions, size_t count, const l
   }
 }
 
-/* Derivatives by number i of the free ones: see learn_gradient in td_slope.c. */
+/* Derivatives with respect to free parameter i: see learn_gradient in td_learner.c. */
 IDM_INLINE void learn_gradient(const lane_rule *r, size_t actions, size_t i, const lane_numbers *x,
                                const lane_step *s, const lane_error *d, lane_values *now)
 {
@@ -428,7 +429,7 @@ IDM_INLINE void learn_gradient(const lane_rule *r, size_t actions, size_t i, con
   }
 }
 
-/* What is learnt: see idm_td_error and idm_td_learn. */
+/* Update of values and derivatives: see idm_td_error and idm_td_learn. */
 IDM_INLINE void learn(const lane_rule *r, size_t actions, size_t count, const lane_numbers *x,
                       const lane_step *s, lane_values *now)
 {
@@ -454,7 +455,7 @@ IDM_INLINE void learn(const lane_rule *r, size_t actions, size_t count, const la
   }
 }
 
-/* With constants for `actions` and `count` compilers unroll the loops over them. */
+/* With constant `actions` and `count`, compilers unroll the loops over them. */
 IDM_INLINE void follow(const lane_rule *r, size_t actions, size_t count, const lane_group *group,
                        const lane_numbers *x, lane_sums *to)
 {
@@ -488,7 +489,7 @@ IDM_KERNEL(static, follow_group,
     follow(r, actions, count, group, x, sum);
 }
 
-/* --- running -------------------------------------------------------------------------------- */
+/* --- run ------------------------------------------------------------------------------------- */
 
 static void set(void *content, size_t i, const idm_theta *theta)
 {

@@ -1,6 +1,7 @@
-/* The planner `td-learner`: values learnt from rewards, for as long as its agent lasts.
+/* The planner `td-learner`: values learnt from rewards, over all trajectories of an agent
+ * (docs/method/learners.md, 1).
  *
- * Contents: td learner · td slope */
+ * Contents: td learner · td gradient */
 #include "plan/tabular/td_learner.h"
 
 #include <assert.h>
@@ -13,7 +14,7 @@
 
 /* === td learner =============================================================================== */
 
-/* --- what it reads -------------------------------------------------------------------------- */
+/* --- parameters ------------------------------------------------------------------------------ */
 
 static const idm_block_info own[TD_OWNS] = {
     [TD_TEMPERATURE] = {.name = "inverse_temperature",
@@ -42,7 +43,7 @@ static const idm_block_info own[TD_OWNS] = {
                   .scales = IDM_SCALES_FRACTION,
                   .of_agent = true},
     [TD_INITIAL] = {.name = "initial_value",
-                    .summary = "value of every action before anything was learnt",
+                    .summary = "initial value of every action, before learning",
                     .scales = IDM_SCALES_SIGNED,
                     .spread = 1,
                     .in_utility = true,
@@ -77,7 +78,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* --- how it behaves ------------------------------------------------------------------------- */
+/* --- behaviour ------------------------------------------------------------------------------- */
 
 static void memory_destroy(void *content)
 {
@@ -113,7 +114,7 @@ static idm_status begin_agent(const void *content, void *memory, idm_error *opt_
   return IDM_OK;
 }
 
-/* What one memory holds, into another. */
+/* Copies one memory into another. */
 static void copy_memory(const td_learner *l, const td_memory *before, td_memory *after)
 {
   if (before == after) return;
@@ -133,7 +134,7 @@ static idm_status begin_trajectory(const void *content, void *before, void *afte
   return idm_td_start(l, opt_start, &m->state, opt_error);
 }
 
-/* log q over the open actions into m->log_pi; how many are open. */
+/* Computes log q over the open actions into m->log_pi; returns their number. */
 static double tilt_policy(const td_learner *l, td_memory *m, const bool *opt_open)
 {
   const double *q = m->value + m->state * l->actions;
@@ -199,7 +200,7 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_R
                                           .observe = observe,
                                           .derivative = &idm_td_gradient};
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table of operations --------------------------------------------------------------------- */
 
 const idm_planner idm_td_learner = {
     .name = "td-learner",
@@ -217,22 +218,24 @@ const idm_planner idm_td_learner = {
     .destroy = free,
     .behavior = &behavior};
 
-/* === td slope ================================================================================= */
+/* === td gradient ============================================================================ */
 
-/* The derivative of td-learner's log-likelihood: values and what they are by each number go through
- * the tree of histories together. Numbers are few and rows are many, so that derivatives go
- * forwards; where histories part, what was reached is kept until the last of them was followed. */
+/* Derivative of td-learner's log-likelihood, in forward mode: values and their derivatives with
+ * respect to each parameter are updated together along the tree of histories. Parameters are few
+ * and rows are many, so that forward mode is efficient. Where histories branch, the state is stored
+ * until the last branch is processed. */
 
-/* Where a history is: values [state][action] and behind them their derivatives, by number. */
+/* State of a history: values [state][action], followed by their derivatives with respect to each
+ * parameter. */
 typedef struct history_values {
   size_t state;
   int last;
   double *value; /* [1 + free numbers][state][action] */
 } history_values;
 
-/* A node at which histories part. */
+/* A node with several children. */
 typedef struct branch_point {
-  size_t left; /* children that are still to be followed */
+  size_t left; /* children that remain to be processed */
   history_values at;
 } branch_point;
 
@@ -241,15 +244,15 @@ typedef struct td_gradient {
   const idm_data *data;
   const idm_prefix_tree *tree;
   uint32_t *children; /* [node] */
-  td_numbers free;    /* numbers that values are differentiated by */
-  size_t width;       /* numbers of a place */
+  td_numbers free;    /* parameters with derivatives */
+  size_t width;       /* numbers of history_values.value */
   history_values now;
-  size_t branch_capacity; /* that there is room for */
+  size_t branch_capacity; /* allocated branch points */
   size_t top;
   branch_point *branch_point;
-  double *log_pi; /* [action]: log q, */
-  double *pi;     /* [action]: and q */
-  double *by_log; /* [action]: slope by log pi */
+  double *log_pi; /* [action]: log q */
+  double *pi;     /* [action]: q */
+  double *by_log; /* [action]: with respect to log pi */
   idm_interruption interruption;
 } td_gradient;
 
@@ -317,7 +320,7 @@ static void copy(const td_gradient *g, const history_values *from, history_value
   memcpy(to->value, from->value, g->width * sizeof *to->value);
 }
 
-/* Nobody has learnt anything. */
+/* Initial state of an agent that has learnt nothing. */
 static void begin_gradient(td_gradient *g)
 {
   const size_t numbers = g->l->states * g->l->actions;
@@ -328,20 +331,20 @@ static void begin_gradient(td_gradient *g)
       g->now.value[(1 + k) * numbers + i] = 1;
 }
 
-/* Go on where the node's parent is. */
+/* Restores the state at the node's parent. */
 static void restore_parent(td_gradient *g, const idm_prefix_node *node)
 {
   if (node->parent < 0) {
     begin_gradient(g);
     return;
   }
-  if (g->children[node->parent] < 2) return; /* it was the last one */
+  if (g->children[node->parent] < 2) return; /* an only child: the state is current */
   branch_point *p = &g->branch_point[g->top - 1];
   copy(g, &p->at, &g->now);
   if (--p->left == 0) g->top--;
 }
 
-/* Keep what was reached where several histories go on from it. */
+/* Stores the state if the node has several children. */
 static idm_status push_branch(td_gradient *g, size_t node, idm_error *opt_error)
 {
   if (g->children[node] < 2) return IDM_OK;
@@ -361,7 +364,7 @@ static idm_status push_branch(td_gradient *g, size_t node, idm_error *opt_error)
   return IDM_OK;
 }
 
-/* The choice of a row, `count` times. */
+/* Choice of a row, with weight `count`. */
 static void choose(td_gradient *g, const idm_prefix_node *node, gradient_sums *sum)
 {
   const td_learner *l = g->l;
@@ -387,7 +390,7 @@ static void choose(td_gradient *g, const idm_prefix_node *node, gradient_sums *s
       sum->by[g->free.number[k]] += g->by_log[v] * inverse_temperature * q[(1 + k) * numbers + v];
 }
 
-/* Derivatives of values after an event, by number k. */
+/* Derivatives of the values after an event, with respect to parameter k. */
 static void learn_gradient(const td_learner *l, const td_update *d, const double *value, size_t k,
                            double *by)
 {

@@ -1,6 +1,6 @@
-/* The learner by temporal differences, and its derivatives.
+/* Temporal-difference learner, and its derivatives.
  *
- * Contents: td learner · td rule · td slope · td lanes */
+ * Contents: td learner · td rule · td gradient · td lanes */
 #ifndef IDM_PLAN_TABULAR_TD_LEARNER_H
 #define IDM_PLAN_TABULAR_TD_LEARNER_H
 
@@ -9,15 +9,15 @@
 
 /* === td learner ============================================================================= */
 
-/* The learner by temporal differences: what it keeps of an
- * agent, and how an event changes it. */
+/* Temporal-difference learner: its memory of an agent, and the update by an event
+ * (docs/method/learners.md, 1). */
 
-/* Its own numbers, in the order of its blocks. */
+/* Its own parameters, in the order of its blocks. */
 enum { TD_TEMPERATURE, TD_GAIN, TD_LOSS, TD_DECAY, TD_INITIAL, TD_OWNS };
 
 typedef struct td_learner {
   const idm_setting *setting; /* borrowed */
-  size_t states;              /* that it tells apart: one where they are hidden */
+  size_t states;              /* states that it distinguishes: one if they are hidden */
   size_t actions;
   idm_asymmetry asymmetry;
   bool fictive;
@@ -26,41 +26,41 @@ typedef struct td_learner {
   choice_bias choice_biases;
 } td_learner;
 
-/* Of one agent. */
+/* Memory of one agent. */
 typedef struct td_memory {
   size_t state;
-  int last;       /* response of this trajectory; IDM_MISSING before the first */
+  int last;       /* previous response of this trajectory; IDM_MISSING before the first */
   double *value;  /* Q: [state][action] */
   double *log_pi; /* [action]: scratch */
 } td_memory;
 
-/* What an event does to values: a rule that both the behaviour and its derivative follow. */
+/* Update of the values by an event, common to the behaviour and its derivative. */
 typedef struct td_update {
   size_t state;
-  bool missed;    /* nothing was done: time passes */
-  size_t action;  /* none of the actions where it was missed */
-  bool continues; /* to `next`, where `best` is the largest value */
+  bool missed;    /* no action was taken: values decay only */
+  size_t action;  /* `actions` if the response was missed */
+  bool continues; /* with state `next`, where action `best` has the largest value */
   size_t next;
   size_t best;
   double reward;
-  double error; /* delta */
-  size_t rate;  /* TD_GAIN or TD_LOSS */
+  double error; /* prediction error delta */
+  size_t rate;  /* learning rate: TD_GAIN or TD_LOSS */
 } td_update;
 
 /* === td rule ================================================================================ */
 
-/* The rule that it learns by, and the numbers that this depends on. */
+/* The learning rule, and the parameters that it depends on. */
 
-/* What is to be learnt from an event; IDM_INPUT where what it needs was not recorded. */
+/* Computes the update by an event; IDM_INPUT if a cell that it requires was not recorded. */
 idm_status idm_td_error(const td_learner *l, const td_memory *m, const idm_event *event,
                         td_update *update, idm_error *opt_error);
-/* The state that a trajectory starts in; IDM_INPUT where it is not known. */
+/* State at the start of a trajectory; IDM_INPUT if it is not known. */
 idm_status idm_td_start(const td_learner *l, const double *opt_start, size_t *ret_state,
                         idm_error *opt_error);
-/* Values after it, in place. */
+/* Applies an update to the values, in place. */
 void idm_td_learn(const td_learner *l, const td_update *update, double *value);
 
-/* Numbers that values are differentiated by, beside those of the choice. */
+/* Parameters that the values depend on, without those of the choice. */
 enum { TD_BY_GAIN, TD_BY_LOSS, TD_BY_DECAY, TD_BY_INITIAL, TD_BY_DISCOUNT, TD_BY };
 
 /* Those of them that are free in a theta. */
@@ -70,13 +70,14 @@ typedef struct td_numbers {
 } td_numbers;
 td_numbers idm_td_free_numbers(const idm_theta *theta);
 
-/* Slopes into a theta: by the inverse temperature, by each number of values, and by habits. */
+/* Writes derivatives into a theta: with respect to the inverse temperature, each parameter of the
+ * values, perseverance and lapse. */
 void idm_td_put_gradient(idm_theta *derivative, double temperature, const double *by,
                          choice_bias_gradient both);
 
-/* === td slope =============================================================================== */
+/* === td gradient ============================================================================ */
 
-/* Derivatives of the learner by temporal differences. */
+/* Derivatives of the temporal-difference learner. */
 
 /* The content is a td_learner. */
 extern const idm_gradient_ops idm_td_gradient;
@@ -86,7 +87,7 @@ extern const idm_gradient_ops idm_td_gradient;
 /* Log-likelihoods of several td-learners and their derivatives at once, in vector lanes.
  *
  * The log of each is one path: rows of one agent after another, in one state, with few actions. A
- * step of eight of them is one pass over arrays of eight numbers, which compilers turn into vector
+ * step of eight logs is one pass over arrays of eight numbers, which compilers translate to vector
  * instructions (vector.h). */
 
 /* The content is a td_learner. */

@@ -1,10 +1,10 @@
 "use strict";
-// The page's side of src/report/explorer/explorer.h: controls turn numbers, the library answers in text.
+// Client of src/report/explorer/explorer.h: controls set numbers, and the library returns text.
 (async () => {
   const $ = (id) => document.getElementById(id);
   const bytesOf = (id) => Uint8Array.from(atob($(id).textContent), (c) => c.charCodeAt(0));
 
-  // The C library asks a system for little: the time, and elsewhere it is told that there is none.
+  // System calls of the C library: the time. Every other call returns 52 (not implemented).
   let memory;
   const system = {
     clock_time_get: (id, precision, at) => {
@@ -12,7 +12,7 @@
       return 0;
     },
     proc_exit: () => {
-      throw new Error("the library gave up");
+      throw new Error("the library aborted");
     },
   };
   const module = await WebAssembly.compile(bytesOf("wasm"));
@@ -44,7 +44,7 @@
   const trouble = (text) => {
     $("trouble").textContent = text;
   };
-  // What went wrong, or nothing.
+  // Message of the last error; empty if there is none.
   const message = () => {
     const at = exports.idm_explorer_message(explorer);
     return at ? textAt(at) : "";
@@ -59,13 +59,13 @@
     return !status;
   };
 
-  // Text of the library as nodes, parsed as what it is and never run.
+  // Text of the library as DOM nodes; scripts in it are never run.
   const nodesOf = (at, type) => {
     const parsed = new DOMParser().parseFromString(textAt(at), type);
     return type === "text/html" ? [...parsed.body.childNodes] : [parsed.documentElement];
   };
 
-  // Dials: places 0 to 1000 and the numbers they stand for.
+  // Sliders: positions 0 to 1000, and the numbers that they represent.
   const laws = {
     linear: {
       number: (p, d) => d.low + (p / 1000) * (d.high - d.low),
@@ -88,7 +88,7 @@
       place: (x, d) => (1000 * (1 / x - d.low)) / (d.high - d.low),
     },
   };
-  // What is shown is what is planned for: numbers have as many digits as are shown.
+  // Numbers are rounded to the digits that are displayed, so that the plan is for the displayed numbers.
   const round = (x, d) => {
     if (!Number.isFinite(x)) return x;
     if (d.law !== "linear") return Number(x.toPrecision(3));
@@ -128,7 +128,7 @@
     const words = exports.idm_explorer_tell(explorer);
     if (words) $("present").replaceChildren(...nodesOf(words, "text/html"));
     const over = exports.idm_explorer_over(explorer) !== 0;
-    for (const id of ["step", "run"]) $(id).ariaDisabled = String(over); // still in reach of the keyboard
+    for (const id of ["step", "run"]) $(id).ariaDisabled = String(over); // can still be focused by the keyboard
     const score = exports.idm_explorer_score(explorer);
     if (!Number.isNaN(score)) {
       $("score").textContent = Number.isFinite(score) ? score.toFixed(4) : show(score);
@@ -136,10 +136,10 @@
       $("decisions").textContent = `over ${exports.idm_explorer_decisions(explorer)} decisions`;
     }
   };
-  // While numbers move at most one plan a frame, from the last; when they rest, one that depends on them alone.
+  // While numbers change: at most one plan per frame, started from the last. After that: a cold start, which depends on them alone.
   let waiting = false;
   let rest;
-  // For who does not see the figure: once, when the numbers rest.
+  // Summary for screen readers, once after numbers have changed.
   const sum = () => {
     const rows = [...document.querySelectorAll("#policy tbody tr")];
     const p = rows.map((row) => Number(row.cells[1].dataset.number));
@@ -219,7 +219,7 @@
     if (lend(bytes, (at, length) => call("load", at, length))) sketch();
   });
 
-  // The figure is as wide as there is room. It stays in sight, and must not hide what the keyboard moves to.
+  // The figure has the available width. It is sticky; the scroll padding keeps elements with focus visible.
   new ResizeObserver(() => {
     document.documentElement.style.scrollPaddingTop = `${$("picture").offsetHeight + 8}px`;
     if (Math.abs($("figure").clientWidth - width) < 1) return;

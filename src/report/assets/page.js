@@ -1,5 +1,5 @@
 "use strict";
-// Values where the reader points, and figures as files. Everything else works without it.
+// Shows values at the pointer and saves figures as files. The rest of the page works without this script.
 (() => {
   const hint = document.createElement("div");
   hint.id = "hint";
@@ -7,7 +7,7 @@
   hint.setAttribute("role", "status");
   document.body.append(hint);
 
-  // "low high from to linear|log" of a panel -> from a place on the page to a number.
+  // Parses "low high from to linear|log" of a panel; returns a function from positions on the page to numbers.
   const scale = (text) => {
     const [low, high, from, to] = text.split(" ").map(Number);
     const log = text.endsWith("log");

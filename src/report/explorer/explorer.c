@@ -1,6 +1,6 @@
-/* An agent to play with: see the header.
+/* Runs an interactive agent: plan, episode and log.
  *
- * Contents: plan · episode · log · from beginning to end */
+ * Contents: plan · episode · log · creation and destruction */
 #include "report/explorer/explorer.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "plan/workspace.h"
 #include "report/explorer/parcel.h"
 
-/* An episode that still goes on after so many steps is let go. */
+/* Longest episode. */
 enum { max_steps = 200 };
 
 /* --- plan ----------------------------------------------------------------------------------- */
@@ -28,13 +28,13 @@ idm_status idm_explorer_set(idm_explorer *explorer, size_t block, size_t first, 
   return IDM_OK;
 }
 
-/* The episode by the plan that is held. */
+/* Evaluate the episode under the current plan. */
 static idm_status update_episode(idm_explorer *explorer)
 {
   const idm_setting *setting = explorer->problem->setting;
   double *corner = NULL;
   idm_path_trace *trace = NULL;
-  /* What is observed is known from the first step on; `first` is the state that it began in. */
+  /* An observed state is known from the first step on; `first` is the initial state. */
   if (setting->fully_observed) {
     corner = idm_new(setting->states.count, sizeof *corner);
     if (!corner) return idm_fail_memory(&explorer->error);
@@ -106,7 +106,7 @@ idm_status idm_explorer_step(idm_explorer *explorer)
   const size_t actions = setting->actions.count, states = setting->states.count;
   if (!idm_setting_has_dynamics(setting))
     return idm_fail(&explorer->error, IDM_USAGE,
-                    "how the environment answers is unknown: there is nothing to draw from");
+                    "the dynamics of the environment are unknown: no step can be drawn");
   if (explorer->over) return IDM_OK;
   const size_t u = idm_random_choice(&explorer->random,
                                      explorer->trace->policy + explorer->events * actions, actions);
@@ -169,7 +169,7 @@ double idm_explorer_decisions(const idm_explorer *explorer)
   return explorer->scorer ? (double)explorer->score.decisions : NAN;
 }
 
-/* --- from beginning to end ------------------------------------------------------------------ */
+/* --- creation and destruction ---------------------------------------------------------------- */
 
 idm_explorer *idm_explorer_open(const char *bytes, size_t length)
 {

@@ -1,5 +1,5 @@
-/* The page of a problem: parts put together, so that nothing in it is fetched, and nothing runs but
- * what stands in it.
+/* Writes the interactive page of a problem as one file, which loads nothing and runs only the
+ * script that it contains.
  *
  * Contents: dials · page */
 #include <math.h>
@@ -19,14 +19,14 @@
 
 /* === dials ==================================================================================== */
 
-/* Controls of the page for the numbers of an agent. */
+/* Sliders of the page for the numbers of an agent. */
 
-/* Dials beyond these are left out: a page of hundreds is no page. */
+/* Largest number of sliders; further ones are omitted, since a page with hundreds is not usable. */
 enum { max_sliders = 60 };
 
-/* How a dial turns. `law` is what explore.js calls it: linear; power, from 0 by equal ratios, to
- * infinity where that is a value; signed, the same to both sides of 0; inverse, by equal steps of
- * 1/x around infinity. */
+/* Range of a slider. `scale_name` is a law of explore.js: linear; power, from 0 by equal ratios, to
+ * infinity if that is a valid value; signed, the same on both sides of 0; inverse, by equal steps
+ * of 1/x around infinity. */
 typedef struct slider {
   const char *scale_name;
   double low;
@@ -34,8 +34,7 @@ typedef struct slider {
   bool infinite;
 } slider;
 
-/* Of fields those that a problem makes something of: others would be dials that nobody asked for.
- */
+/* Fields have sliders only if the problem sets one of them to another value than its default. */
 static bool has_sliders(const idm_block *block, idm_sizes sizes)
 {
   const idm_block_info *info = block->info;
@@ -77,8 +76,8 @@ static slider slider_of(const idm_problem *problem, size_t id, size_t first, dou
   return (slider){"linear", value - 5, value + 5, false};
 }
 
-/* Numbers from `first` on, a row of utilities or a field by action, that one dial turns: all of
- * them, or one. */
+/* Count of the numbers from `first` on that one slider sets: a whole row of utilities, or a field
+ * by action, if all are equal; otherwise one. */
 static size_t count_tied(const idm_block *block, size_t id, size_t first, idm_sizes sizes)
 {
   const bool by_action = block->info->field && block->info->axis[1] == IDM_AXIS_ACTION;
@@ -128,7 +127,7 @@ static void add_slider(idm_markup *m, const idm_problem *problem, size_t id, siz
                  index);
   add_name(m, problem, id, first, count);
   idm_markup_add(m, " as a number\" value=\"%s\">", number);
-  /* What a block is stands once, with its first number. */
+  /* The summary of a block is written once, with its first number. */
   if (!first) {
     idm_markup_add(m, "<small id=\"about-%zu\">", id);
     idm_markup_text(m, block->info->summary);
@@ -141,7 +140,7 @@ void idm_sliders_add(idm_markup *markup, const idm_problem *problem)
 {
   const idm_theta *theta = problem->theta;
   size_t sliders = 0;
-  /* What is the agent's own first, then what is paid: that may be many. */
+  /* Parameters of the agent come first, then utilities, which may be many. */
   for (int paid = 0; paid < 2; paid++)
     for (size_t id = 0; id < theta->blocks; id++) {
       const idm_block *block = &theta->block[id];
@@ -162,7 +161,7 @@ void idm_sliders_add(idm_markup *markup, const idm_problem *problem)
 
 /* === page ===================================================================================== */
 
-/* What the places of the page are filled with. */
+/* Content of the placeholders of the page. */
 typedef struct page_content {
   const idm_problem *problem;
   char *style; /* of page and figures */
@@ -198,7 +197,7 @@ static void add_sliders(idm_markup *m, const page_content *f)
   idm_sliders_add(m, f->problem);
 }
 
-/* One of two parts is hidden. */
+/* One of these two parts is hidden. */
 static void add_log(idm_markup *m, const page_content *f)
 {
   if (!idm_problem_has_log_reader(f->problem)) idm_markup_add(m, " hidden");

@@ -1,7 +1,7 @@
-/* A problem as bytes: see the header. One order for both ways, so that the layout stands once; all
- * counts have 64 bits, since the page's machine has 32.
+/* Serialises a problem. One function reads and writes, so that the layout is defined once; all
+ * counts have 64 bits, since the WebAssembly machine has 32.
  *
- * Contents: pieces · setting · agent and parameter · columns · the whole */
+ * Contents: pieces · setting · agent and parameters · columns · whole problem */
 #include "report/explorer/parcel.h"
 
 #include "base/memory.h"
@@ -12,7 +12,7 @@ static const char kind[] = "explore";
 
 typedef struct problem_record {
   idm_record record;
-  bool out_of_memory; /* it is cut because memory ran out */
+  bool out_of_memory; /* truncated because memory is exhausted */
 } problem_record;
 
 /* --- pieces --------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static void pass_count(problem_record *r, size_t *count)
 {
   uint64_t count64 = *count;
   idm_record_transfer(&r->record, &count64, sizeof count64);
-  /* Nothing has more parts than the parcel has bytes. */
+  /* No count exceeds the number of bytes. */
   if (r->record.reading && count64 > r->record.length) r->record.truncated = true;
   *count = r->record.truncated ? 0 : (size_t)count64;
 }
@@ -48,7 +48,7 @@ static void pass_numbers(problem_record *r, double *numbers, size_t count)
   idm_record_transfer(&r->record, numbers, idm_times(count, sizeof *numbers));
 }
 
-/* A text, which is replaced where it is read. */
+/* Transfer a text, which is replaced when reading. */
 static void pass_text(problem_record *r, char **text)
 {
   size_t length = *text ? strlen(*text) : 0;
@@ -78,11 +78,11 @@ static void pass_labels(problem_record *r, idm_labels *labels)
 
 /* --- setting -------------------------------------------------------------------------------- */
 
-/* What the arrays of a problem are as long as. */
+/* Sizes of the arrays of a problem. */
 typedef struct array_sizes {
   idm_sizes sizes;
   size_t models;
-  size_t entries; /* of moves; 0: there are none */
+  size_t entries; /* number of sparse transitions; 0: none */
   bool transition;
   bool emission;
 } array_sizes;
@@ -149,9 +149,9 @@ static void pass_setting(problem_record *r, const array_sizes *s, idm_setting *s
   pass_flag(r, &setting->emits_before);
 }
 
-/* --- agent and parameter -------------------------------------------------------------------- */
+/* --- agent and parameters -------------------------------------------------------------------- */
 
-/* Keys as text, which keeps every bit of a seed; one that is not given is empty. */
+/* Transfer keys as text, which keeps every bit of a seed; a key that is not given is empty. */
 static idm_status pass_keys(problem_record *r, idm_agent_options *agent, idm_error *opt_error)
 {
   idm_status status = IDM_OK;
@@ -238,7 +238,7 @@ bool idm_problem_has_log_reader(const idm_problem *problem)
          !problem->environments;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- whole problem --------------------------------------------------------------------------- */
 
 static idm_status pass_rest(problem_record *r, const array_sizes *s, idm_problem *problem,
                             idm_error *opt_error)
@@ -256,7 +256,7 @@ idm_status idm_problem_serialise(const idm_problem *problem, char **ret_bytes, s
 {
   problem_record r = {0};
   array_sizes s = shape_of(problem);
-  /* What is written is only read; one function goes both ways. */
+  /* The problem is only read here, although the same functions also write to it. */
   idm_problem as_is = *problem;
   *ret_bytes = NULL;
   idm_record_begin(&r.record, kind, 0);

@@ -1,6 +1,6 @@
-/* What an explorer shows: policy, value and beliefs as a figure, and the present in words.
+/* Draws the figures of the interactive page (policy, value and beliefs), and writes its tables.
  *
- * Contents: policies · values · beliefs · the figure · words */
+ * Contents: policies · values · beliefs · figure · tables */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,20 +10,20 @@
 #include "report/policy.h"
 
 enum {
-  beliefs = 101,   /* places at which a value is drawn */
-  max_states = 40, /* of which values and moves are drawn */
-  side = 24,       /* of a simplex, in cells */
+  beliefs = 101,   /* points at which a value is drawn */
+  max_states = 40, /* largest number of states with values and steps drawn */
+  side = 24,       /* edge of a simplex, in cells */
   triangles = side * side
 };
 
 /* --- policies ------------------------------------------------------------------------------- */
 
-/* Where a cell of the simplex begins, and which way it points: see IDM_MARK_CELLS. */
+/* Position of a cell of the simplex, and its direction; see IDM_MARK_CELLS. */
 typedef struct cell {
   double x;
   double y;
   double step;
-  size_t action; /* the most probable in its middle */
+  size_t action; /* the most probable at its centre */
   double probability;
 } cell;
 
@@ -73,7 +73,8 @@ static idm_status fill_simplex(idm_panel *panel, const idm_setting *setting, con
   return IDM_OK;
 }
 
-/* Where beliefs over three states went: a line through the simplex, a point where they are now. */
+/* Add the path of a belief over three states: a line through the simplex, and a point at the
+ * current belief. */
 static idm_status add_belief_path(idm_panel *panel, const idm_path_trace *f, idm_error *opt_error)
 {
   idm_mark *line, *now;
@@ -115,7 +116,8 @@ static idm_status add_simplex(idm_figure *figure, const idm_explorer *e, idm_pol
   return status;
 }
 
-/* Elsewhere: what it does now, a bar an action. */
+/* Add the current policy, one bar per action, if the policy cannot be drawn over beliefs or states.
+ */
 static idm_status add_present(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
@@ -138,7 +140,7 @@ static idm_status add_present(idm_figure *figure, const idm_explorer *e, idm_err
   return IDM_OK;
 }
 
-/* A panel of the policy over all beliefs or states. */
+/* Add a panel of the policy over all beliefs or states. */
 static idm_status add_view(idm_figure *figure, const idm_explorer *e, idm_policy_view view,
                            idm_error *opt_error)
 {
@@ -151,7 +153,8 @@ static idm_status add_view(idm_figure *figure, const idm_explorer *e, idm_policy
                         view.planned ? "Planned policy" : "Policy", e->trace, opt_error);
 }
 
-/* The policy at the present step, after the action taken last; with habits, and the planned one. */
+/* Add the policy at the current step, after the previous action; with perseverance or lapse, also
+ * the planned policy. */
 static idm_status add_policy(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
@@ -191,7 +194,7 @@ static idm_status add_value_line(idm_figure *figure, const idm_explorer *e, idm_
   return IDM_OK;
 }
 
-/* Of states that are observed: a point each. */
+/* Add the values of observed states, one point each. */
 static idm_status add_value_points(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
@@ -228,7 +231,7 @@ static idm_status add_value(idm_figure *figure, const idm_explorer *e, idm_error
 
 /* --- beliefs -------------------------------------------------------------------------------- */
 
-/* The belief in a state at every step; of two states the second says it all. */
+/* Add the belief in every state at every step; of two states, only that in the second. */
 static idm_status add_beliefs(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
@@ -256,7 +259,7 @@ static idm_status add_beliefs(idm_figure *figure, const idm_explorer *e, idm_err
   return status;
 }
 
-/* The state at every step, where states are observed. */
+/* Add the state at every step, if states are observed. */
 static idm_status add_states(idm_figure *figure, const idm_explorer *e, idm_error *opt_error)
 {
   const idm_setting *setting = e->problem->setting;
@@ -288,9 +291,9 @@ static idm_status add_path(idm_figure *figure, const idm_explorer *e, idm_error 
   return add_beliefs(figure, e, opt_error);
 }
 
-/* --- the figure ----------------------------------------------------------------------------- */
+/* --- figure ---------------------------------------------------------------------------------- */
 
-/* Hand a text out, in place of the last. */
+/* Return a text, which replaces the last one. */
 static const char *set_text(idm_explorer *e, char *text)
 {
   free(e->text);
@@ -304,7 +307,7 @@ const char *idm_explorer_draw(idm_explorer *e, double width)
   idm_figure *figure = NULL;
   char *text = NULL;
   idm_status status = idm_figure_create(
-      "", "Policy and value of the agent, and the way of its belief.", 3, &figure, &e->error);
+      "", "Policy and value of the agent, and the path of its belief.", 3, &figure, &e->error);
   if (status == IDM_OK) status = add_policy(figure, e, &e->error);
   if (status == IDM_OK) status = add_value(figure, e, &e->error);
   if (status == IDM_OK) status = add_path(figure, e, &e->error);
@@ -313,9 +316,9 @@ const char *idm_explorer_draw(idm_explorer *e, double width)
   return set_text(e, status == IDM_OK ? text : NULL);
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- tables ---------------------------------------------------------------------------------- */
 
-/* A cell that shows a number and keeps all of it. */
+/* Append a cell that displays a rounded number and has its full precision as an attribute. */
 static void add_number(idm_markup *m, double number, int decimals)
 {
   if (isnan(number))
@@ -324,7 +327,7 @@ static void add_number(idm_markup *m, double number, int decimals)
     idm_markup_add(m, "<td data-number=\"%.17g\">%.*f</td>", number, decimals, number);
 }
 
-/* What the agent believes now, a row a state; where it holds no belief nothing. */
+/* Append the current belief, one row per state; nothing if the agent has no belief. */
 static void describe_belief(idm_markup *m, const idm_explorer *e)
 {
   const idm_labels *states = &e->problem->setting->states;
@@ -342,7 +345,7 @@ static void describe_belief(idm_markup *m, const idm_explorer *e)
   idm_markup_add(m, "</tbody></table>");
 }
 
-/* What it does now, and what each action is worth to it. */
+/* Append the current policy, and the Q value of each action. */
 static void describe_policy(idm_markup *m, const idm_explorer *e, double *quality)
 {
   const idm_setting *setting = e->problem->setting;
@@ -353,7 +356,7 @@ static void describe_policy(idm_markup *m, const idm_explorer *e, double *qualit
   if (!isnan(z[0])) idm_plan_quality(e->workspace, 0, (int)e->events, z, quality);
   idm_markup_add(m, "<table id=\"policy\"><caption>Policy now</caption><thead><tr><th "
                     "scope=\"col\">action</th><th scope=\"col\">probability</th><th "
-                    "scope=\"col\">worth</th></tr></thead><tbody>");
+                    "scope=\"col\">Q value</th></tr></thead><tbody>");
   for (size_t u = 0; u < actions; u++) {
     idm_markup_add(m, "<tr><th scope=\"row\">");
     idm_markup_text(m, setting->actions.name[u]);
@@ -365,7 +368,7 @@ static void describe_policy(idm_markup *m, const idm_explorer *e, double *qualit
   idm_markup_add(m, "</tbody></table>");
 }
 
-/* What was done and seen. */
+/* Append the actions and observations of the episode. */
 static void describe_steps(idm_markup *m, const idm_explorer *e)
 {
   const idm_setting *setting = e->problem->setting;
@@ -380,7 +383,7 @@ static void describe_steps(idm_markup *m, const idm_explorer *e)
   if (e->last >= 0) {
     idm_markup_add(m, "<li><strong>");
     idm_markup_text(m, setting->actions.name[e->last]);
-    idm_markup_add(m, "</strong>, in truth ");
+    idm_markup_add(m, "</strong>, true state ");
     idm_markup_text(m, setting->states.name[e->state]);
     idm_markup_add(m, "</li>");
   }

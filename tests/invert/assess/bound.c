@@ -132,7 +132,7 @@ static void test_improper(void **state)
                  id->sentence);
     const bool any = cases[i].improper[0] || cases[i].improper[1];
     idm_assessment *draws = assess_as_draws(&f);
-    assert_int_equal(support_mentions(&draws->failures, "its mean means nothing"), any);
+    assert_int_equal(support_mentions(&draws->failures, "is improper too and has no mean"), any);
     idm_assessment_destroy(draws);
     assert_int_equal(support_mentions(&f.assessment->failures, "there is no most probable"),
                      cases[i].rises);

@@ -132,7 +132,7 @@ static void test_free_models(void **state)
       support_simulate(problem, (idm_simulation){.trajectories = 10, .steps = 30, .seed = 3});
   check(idm_problem_set_free(problem, "{transition: {hazard: [[a, b], [b, a]]}}", &support_error));
   answered f = answered_fit("bayes", problem, data, ALL / 2, 50, 8);
-  assert_false(support_mentions(&f.assessment->failures, "other dynamics would take their place"));
+  assert_false(support_mentions(&f.assessment->failures, "other dynamics would replace them"));
   assert_int_not_equal(f.assessment->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_NOT_RUN);
   answered_close(&f);
 }

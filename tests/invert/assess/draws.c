@@ -72,8 +72,9 @@ static void heavy_tails_of_people_are_counted(void **state)
   check(idm_assess_draws(p, &a, &support_error));
   for (size_t i = 0; i < 4; i++)
     assert_int_equal(idm_diagnosis_heavy_tailed(&a->diagnosis[i]), i == 2);
-  assert_true(support_mentions(&a->remarks, "1 number of people has a mean and an sd that hang on "
-                                            "few draws"));
+  assert_true(support_mentions(&a->remarks,
+                               "1 number of people has a mean and an sd that depend on "
+                               "few draws"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
 }
@@ -96,7 +97,7 @@ static void an_sd_goes_before_the_mean(void **state)
                      k > 0 ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
     assert_int_equal(a->checks.of[IDM_CHECK_MEAN].outcome,
                      k == 2 ? IDM_CHECK_FAILED : IDM_CHECK_PASSED);
-    assert_int_equal(support_mentions(&a->remarks, "the sd of log_alpha_sd hangs on"), k == 1);
+    assert_int_equal(support_mentions(&a->remarks, "the sd of log_alpha_sd depends on"), k == 1);
     idm_assessment_destroy(a);
     idm_posterior_destroy(p);
   }

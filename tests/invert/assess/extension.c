@@ -326,7 +326,7 @@ static void test_anew(void **state)
       asked_open(&a, problem, data, RATES);
       check(idm_assess_model(&a.q, &support_error));
       assert_int_equal(support_mentions(&a.assessment->misfits,
-                                        "a memory that begins anew in every trajectory would gain "
+                                        "a memory that is reset in every trajectory would gain "
                                         "about"),
                        forgets);
       assert_true(extended(&a, "memory of single trajectories")->p > 0.002 || forgets);

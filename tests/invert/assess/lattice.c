@@ -188,7 +188,7 @@ static void test_uneven_weights(void **state)
   check(idm_assess(problem, data, posterior, 1, &a, &support_error));
   assert_false(a->trusted);
   assert_true(a->finer_share * 200 < 8);
-  assert_true(support_mentions(&a->failures, "draws are effective, too few to say"));
+  assert_true(support_mentions(&a->failures, "draws are effective, too few to estimate"));
   idm_assessment_destroy(a);
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);
@@ -255,7 +255,7 @@ static void test_few_draws(void **state)
   const double shift = doubling * (weighted / sum - mean) / a->diagnosis[0].sd;
   assert_true(a->finer_error > 0 && a->finer_error < 0.25);
   assert_near(a->finer_shift[0], shift, 4 * a->finer_error);
-  assert_true(support_mentions(&a->remarks, ", give or take 0."));
+  assert_true(support_mentions(&a->remarks, ", with a standard error of 0."));
   for (size_t k = 0; k < 2; k++) idm_matching_destroy(matching[k]);
   idm_prefix_tree_destroy(tree);
   idm_parameters_destroy(parameters);

@@ -196,7 +196,7 @@ static void test_missing_parts(void **state)
     idm_posterior *p = sample(problem, data, "", 1);
     idm_assessment *a;
     check(idm_assess(problem, data, p, 1, &a, &support_error));
-    assert_true(support_mentions(&a->remarks, "an independent look at the posterior"));
+    assert_true(support_mentions(&a->remarks, "an independent importance sample of the posterior"));
     assert_false(support_mentions(&a->failures, cases[i].words));
     assert_int_equal(a->look.modes, i + 1);
     idm_assessment_destroy(a);

@@ -61,12 +61,14 @@ static void test_known_before(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A sensor hides no observed state, and has nothing to pass where every state emits alike. */
+/* A sensor hides no observed state, and has nothing to pass where every state has the same
+ * emission. */
 static void test_sensor(void **state)
 {
   (void)state;
   static const char *const seen[] = {"states", "[x, y]\nobservation: uniform"};
-  static const char *const why[] = {"states are observed", "every state emits alike"};
+  static const char *const why[] = {"states are observed",
+                                    "every state has the same probabilities of observations"};
   for (size_t i = 0; i < 2; i++) {
     char text[300];
     snprintf(text, sizeof text,
@@ -155,7 +157,7 @@ static void test_eta(void **state)
   look(&a, problem, simulate(problem), "alpha, eta");
   assert_int_equal(a.assessment->misfits.count, 1);
   assert_true(support_mentions(&a.assessment->misfits, "eta cannot matter here"));
-  assert_true(support_mentions(&a.assessment->misfits, "every action informs alike"));
+  assert_true(support_mentions(&a.assessment->misfits, "all actions have the same dynamics"));
   asked_close(&a);
 }
 
@@ -188,7 +190,7 @@ static void test_nothing_to_choose(void **state)
   asked_open(&a, problem, simulate(problem), "alpha");
   check(idm_assess_effects(&a.q, 0, &support_error));
   assert_int_equal(a.assessment->misfits.count, 1);
-  assert_true(support_mentions(&a.assessment->misfits, "no row of the log shows a choice"));
+  assert_true(support_mentions(&a.assessment->misfits, "no row of the log is a decision"));
   asked_close(&a);
 }
 

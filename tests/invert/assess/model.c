@@ -157,8 +157,8 @@ static void test_too_few(void **state)
     judge(&a, problem, data, free_blocks);
     const idm_checks *checks = &a.assessment->checks;
     snprintf(words, sizeof words,
-             "%zu decision%s too few to distinguish the model from chance, whatever it predicts: "
-             "its log-loss is 0.0000 a decision",
+             "%zu decision%s too few to distinguish the model from chance, for any predictions: "
+             "its log-loss is 0.0000 per decision",
              decisions, decisions == 1 ? " is" : "s are");
     assert_int_equal(support_mentions(&a.assessment->remarks, words), decisions < 4);
     assert_int_equal(a.assessment->misfits.count, 0);
@@ -185,8 +185,7 @@ static void test_rates(void **state)
     data->action[data->first[t + 1] - 1] = idm_random_uniform(&random) < 0.5;
   asked a;
   judge(&a, problem, data, "alpha");
-  assert_true(
-      support_mentions(&a.assessment->misfits, "worse than knowing nothing of what was seen"));
+  assert_true(support_mentions(&a.assessment->misfits, "worse than the actions' own rates"));
   asked_close(&a);
 }
 

@@ -75,8 +75,8 @@ static void a_prior_that_ends_before_the_data_do_is_a_misfit(void **state)
     assert_int_equal(pull->outcome, off ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
     /* The likelihood has its maximum among the draws: prior-gap does not see it. */
     assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_GAP].outcome, IDM_CHECK_PASSED);
-    assert_int_equal(support_mentions(&a->misfits, "the prior of alpha excludes what the data lead "
-                                                   "to: at "),
+    assert_int_equal(support_mentions(&a->misfits, "the prior of alpha excludes the maximum of the "
+                                                   "likelihood: at "),
                      off);
     assert_int_equal(support_mentions(&a->remarks, "above the prior ends, at 0.3"), off);
     assert_false(support_mentions(&a->remarks, "bounded by the prior, not by the data"));

@@ -69,7 +69,7 @@ static void test_verdict(void **state)
     assert_int_equal(pull->value > 3.2905, narrow);
     assert_int_equal(support_mentions(&a->misfits, "the prior of the sd of log_inverse_temperature "
                                                    "between people, half-normal(0.01), contradicts "
-                                                   "them, and holds it down"),
+                                                   "them, and keeps it too small"),
                      narrow);
     /* People who differ have trajectories that do. */
     assert_int_equal(a->checks.of[IDM_CHECK_TRAJECTORIES].outcome,

@@ -51,7 +51,7 @@ static void a_product_is_named(void **state)
       assert_int_equal(c.audit->contrast[g].verdict, IDM_AUDIT_FAILED);
       assert_true(
           support_mentions(&c.audit->group[g].reasons, "log_alpha depends on 'site=a' x 'site=b'"));
-      assert_false(support_mentions(&c.audit->group[g].reasons, "look at the prior"));
+      assert_false(support_mentions(&c.audit->group[g].reasons, "check the prior"));
     }
     if (pooled) assert_false(c.audit->trusted);
     audit_close(&c);

@@ -106,7 +106,7 @@ static void columns_that_make_no_groups_are_refused(void **state)
   idm_groups *g;
   refused_by(f, "nothing", "no column 'nothing'");
   refused_by(f, "empty", "is empty in every row");
-  refused_by(f, "same", "one group is nothing to compare");
+  refused_by(f, "same", "an audit compares at least two groups");
   idm_error error = {0};
   assert_int_equal(idm_groups_by(f->data, "dose", &g, NULL, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "'dose' varies within trajectory 'p2': found 2 after 1"));
@@ -122,9 +122,9 @@ static void names_of_others_are_refused(void **state)
     const char *name;
     size_t levels;
     const char *opt_words;
-  } cases[] = {{"all", 2, "everybody is called"},
+  } cases[] = {{"all", 2, "reserved name of all groups together"},
                {"rest", 10, NULL},
-               {"rest", 11, "the others of a group are called"}};
+               {"rest", 11, "reserved name of the complement of a group"}};
   for (size_t k = 0; k < 3; k++) {
     char text[600];
     size_t used = (size_t)snprintf(text, sizeof text, "trajectory,action,observation,ward\n");
@@ -149,12 +149,13 @@ static void predicates_that_make_no_groups_are_refused(void **state)
 {
   const fixture *f = *state;
   refused_where(f, "colour=purple", NULL, IDM_INPUT,
-                "no trajectory meets 'colour=purple'; the "
-                "column 'colour' holds 'red', 'blue', 'green'");
-  refused_where(f, "same=x", NULL, IDM_INPUT, "every trajectory meets");
-  refused_where(f, "size>10", NULL, IDM_INPUT, "'large', which is no number");
+                "no trajectory satisfies 'colour=purple'; the "
+                "column 'colour' contains 'red', 'blue', 'green'");
+  refused_where(f, "same=x", NULL, IDM_INPUT, "every trajectory satisfies");
+  refused_where(f, "size>10", NULL, IDM_INPUT, "'large', which is not a number");
   refused_where(f, "dose=1", NULL, IDM_INPUT, "'dose=1' varies within trajectory 'p2'");
-  refused_where(f, "colour=red", "colour=red", IDM_INPUT, "follows from the other predicates");
+  refused_where(f, "colour=red", "colour=red", IDM_INPUT,
+                "a linear combination of the other predicates");
   refused_where(f, "colour", NULL, IDM_USAGE, "colour");
 }
 

@@ -155,7 +155,7 @@ static void the_model_is_tested_in_learnt_dynamics(void **state)
     assert_int_equal(c.audit->group[g].misfits.count, 0);
     assert_int_not_equal(c.audit->group[g].verdict, IDM_AUDIT_FAILED);
   }
-  assert_true(mentions(&c.audit->remarks, "looked at in the mean of these dynamics"));
+  assert_true(mentions(&c.audit->remarks, "assessed in the mean of these dynamics"));
   idm_data_destroy(seen);
   idm_dynamics_draws_clear(&draws);
   audit_close(&c);
@@ -273,7 +273,7 @@ static void a_group_of_few_is_identified_by_the_others(void **state)
   idm_audit *audit;
   check(idm_audit_run(problem, data, groups, &settings, NULL, NULL, &audit, &support_error));
   assert_int_equal(audit->group[0].verdict, IDM_AUDIT_POPULATION_DRIVEN);
-  assert_true(says(&audit->group[0], "comes from the other groups"));
+  assert_true(says(&audit->group[0], "is determined by the other groups"));
   assert_true(audit->group[0].number[0].contraction > 0.5);
   assert_true(audit->group[0].number[0].alone < 0.5);
   assert_int_equal(audit->group[1].verdict, IDM_AUDIT_IDENTIFIED);

@@ -177,7 +177,7 @@ static void an_sd_of_the_prior_is_remarked(void **state)
   idm_audit_destroy(f.audit);
   f.settings.pool = IDM_POOL_NONE;
   nest_run(&f);
-  assert_true(remarked(f.audit, "how agents differ in log_alpha is hardly narrower"));
+  assert_true(remarked(f.audit, "the sd of agents in log_alpha is hardly narrower"));
   nest_unmake(&f);
 }
 

@@ -37,7 +37,7 @@ static void priors_that_are_off_fail(void **state)
   for (idm_pool pool = IDM_POOL_PARTIAL; pool <= IDM_POOL_NONE; pool++) {
     audit_case c = open("{alpha: {scale: log, prior: {normal: [1.5, 0.25]}}}", pool);
     const idm_audit *a = c.audit;
-    static const char words[] = "contradicts the decisions, and holds it off what they lead to";
+    static const char words[] = "contradicts the decisions, and shifts the posterior";
     assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_PULL].outcome, IDM_CHECK_MISFIT);
     assert_false(a->trusted);
     assert_int_equal(support_mentions(&a->failures, words), pool == IDM_POOL_PARTIAL);

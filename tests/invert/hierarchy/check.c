@@ -71,7 +71,7 @@ static void other_problems_are_refused(void **state)
   fixture *f = *state;
   idm_error error = {0};
   assert_int_equal(idm_design_check(f->design, f->problem, f->data, 3, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "of 2 free numbers; the problem has 3"));
+  assert_non_null(strstr(error.message, "has 2 free numbers; the problem has 3"));
   f->design->effect_coordinate[1] = 0;
   refused(f, IDM_INPUT, "no effect");
   f->design->effect_coordinate[1] = 7;
@@ -89,7 +89,7 @@ static void cells_that_do_not_fit_are_refused(void **state)
   refused(f, IDM_INPUT, "a cell of person 'person2' has no trajectory");
   f->design->cell_of[2] = 1;
   f->design->cell_person[0] = 1;
-  refused(f, IDM_INPUT, "cells must stand in the order of people");
+  refused(f, IDM_INPUT, "cells must be in the order of people");
   f->design->cell_person[0] = 0;
   f->design->cell_person[1] = 0;
   refused(f, IDM_INPUT, "person 'person2' of the design has no trajectory");
@@ -151,7 +151,7 @@ static void learners_stay_in_one_cell(void **state)
   f->design->cell_of[1] = 1;
   check(idm_design_check(f->design, f->problem, f->data, 2, &support_error));
   assert_int_equal(idm_design_check(f->design, learner, f->data, 2, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "those of 'ann' fall into several cells"));
+  assert_non_null(strstr(error.message, "those of 'ann' are in several cells"));
   f->design->cell_of[1] = 0;
   check(idm_design_check(f->design, learner, f->data, 2, &support_error));
   idm_problem_destroy(learner);

@@ -143,7 +143,7 @@ static void test_common(void **state)
   check(idm_sampling_common(chains, &draws, &notes, &support_error));
   assert_int_equal(draws, 20);
   assert_int_equal(notes.count, 1);
-  assert_non_null(strstr(notes.text[0], "stopped after 20 of 50 draws a chain"));
+  assert_non_null(strstr(notes.text[0], "stopped after 20 of 50 draws per chain"));
   chains->done[1] = 30;
   assert_int_equal(idm_sampling_common(chains, &draws, &notes, &support_error), IDM_UNTRUSTED);
   assert_non_null(strstr(support_error.message, "warm-up"));

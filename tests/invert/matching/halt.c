@@ -150,7 +150,7 @@ static void test_rounding(void **state)
   idm_error error = {0};
   assert_int_equal(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &error),
                    IDM_NUMERICAL);
-  assert_non_null(strstr(error.message, "for rounding"));
+  assert_non_null(strstr(error.message, "because of rounding"));
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
 }

@@ -182,7 +182,7 @@ static void what_cannot_be_told_is_refused_with_what_to_do(void **state)
   }
   assert_null(covariates_design(problem, covariates_log, "agent", "alpha ~ drug",
                                 "beta, alpha ~ age", NULL));
-  assert_non_null(strstr(support_error.message, "'alpha' stands in two formulas"));
+  assert_non_null(strstr(support_error.message, "'alpha' is in two formulas"));
 }
 
 /* sum is a + b; nobody is young and rich. */
@@ -197,12 +197,12 @@ static void collinear_regressors_are_named(void **state)
                             "p5,declare_healthy,,4,9,13,old,rich\n";
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ a + b + sum", NULL, NULL));
   assert_int_equal(support_error.status, IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "'sum' is a combination of a, b,"));
+  assert_non_null(strstr(support_error.message, "'sum' is a linear combination of a, b,"));
   assert_null(
       covariates_design(problem, csv, "agent", "alpha ~ group * C(purse, ref=rich)", NULL, NULL));
-  assert_non_null(strstr(support_error.message, "is a combination of group[T.young],"));
+  assert_non_null(strstr(support_error.message, "is a linear combination of group[T.young],"));
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ group * purse", NULL, NULL));
-  assert_non_null(strstr(support_error.message, "nobody has 'group[T.young]:purse[T.rich]'"));
+  assert_non_null(strstr(support_error.message, "no person has 'group[T.young]:purse[T.rich]'"));
 }
 
 static void gaps_are_filled_counted_or_refused(void **state)
@@ -239,7 +239,7 @@ static void numbers_and_words_are_not_mixed(void **state)
                             "p3,declare_healthy,,33,\"1,5\"\n"
                             "p4,declare_healthy,,33,3\n";
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ age", NULL, NULL));
-  assert_non_null(strstr(support_error.message, "holds numbers and 'unknown'"));
+  assert_non_null(strstr(support_error.message, "contains numbers and 'unknown'"));
   assert_int_equal(support_error.line, 3);
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ size", NULL, NULL));
   assert_non_null(strstr(support_error.message, "decimal point"));
@@ -303,9 +303,9 @@ static void equal_numbers_are_one_value(void **state)
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ one", NULL, &notes));
   assert_non_null(strstr(support_error.message, "is '1' everywhere"));
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ far", NULL, &notes));
-  assert_non_null(strstr(support_error.message, "count it in another unit"));
+  assert_non_null(strstr(support_error.message, "use another unit"));
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ near", NULL, &notes));
-  assert_non_null(strstr(support_error.message, "count it in another unit"));
+  assert_non_null(strstr(support_error.message, "use another unit"));
   idm_notes_clear(&notes);
 }
 

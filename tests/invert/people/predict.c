@@ -82,7 +82,7 @@ static void strangers_and_other_numbers_are_refused(void **state)
   idm_posterior *own = NULL;
   assert_int_equal(idm_people_predict(problem, p, data, "agent", 1, found, &score, &error),
                    IDM_INPUT);
-  assert_non_null(strstr(error.message, "'anne' (by 'agent') is nobody whom the run knows; did you "
+  assert_non_null(strstr(error.message, "the run has no person 'anne' (by 'agent'); did you "
                                         "mean 'ann'?"));
   assert_int_equal(idm_posterior_person(problem, p, 2, &own, &error), IDM_USAGE);
   check(idm_problem_set_free(problem, "beta", &support_error));

@@ -88,7 +88,7 @@ static void what_only_the_prior_says_is_told_by_name(void **state)
   (void)state;
   idm_notes said = said_of(0.72, 0, 0);
   assert_int_equal(said.count, 1);
-  assert_non_null(strstr(said.text[0], "of 7 of 7 numbers of the population"));
+  assert_non_null(strstr(said.text[0], "on 7 of 7 numbers of the population"));
   assert_non_null(strstr(said.text[0],
                          "Intercept of log_alpha, drug[T.yes] of log_alpha, age of "
                          "log_alpha, sd of log_alpha, Intercept of inverse_beta, sd of "
@@ -121,7 +121,7 @@ static void a_prior_that_holds_people_off_is_a_misfit(void **state)
     if (pulled) {
       assert_near(result->value, 4 / sqrt(0.75), 1e-3);
       assert_non_null(strstr(a.misfits.text[0], "the prior of age of log_alpha contradicts"));
-      assert_non_null(strstr(a.misfits.text[0], "is moved by 2.7 posterior sds"));
+      assert_non_null(strstr(a.misfits.text[0], "moves it by 2.7 posterior sds"));
     }
     idm_notes_clear(&a.misfits);
     idm_notes_clear(&a.remarks);

@@ -31,9 +31,9 @@ static void combinations_are_found_and_named(void **state)
   } cases[] = {
       {{1, 0, 0, 0, 0}, NULL},
       {{1e-9, 0, 0, 0, 0}, NULL},
-      {{0, 0, 0, 0, 0}, "nobody has 'c'"},
-      {{3, 3, 3, 3, 3}, "'c' is a combination of Intercept,"},
-      {{-2e6, -1e6, 0, 2e6, 1e6}, "'c' is a combination of a,"}, /* a less its mean */
+      {{0, 0, 0, 0, 0}, "no person has 'c'"},
+      {{3, 3, 3, 3, 3}, "'c' is a linear combination of Intercept,"},
+      {{-2e6, -1e6, 0, 2e6, 1e6}, "'c' is a linear combination of a,"}, /* a less its mean */
       {{-2 - 5.6, -1 - 4.4, 0 - 7.6, 2 - 0.4, 1 + 8.4}, NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

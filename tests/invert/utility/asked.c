@@ -166,7 +166,7 @@ static void test_refusals(void **state)
   problem = support_diag(1, INFINITY, 0);
   data = support_simulate(problem, (idm_simulation){.trajectories = 2, .steps = 3, .seed = 1});
   check(idm_problem_set_free(problem, "utility", &support_error));
-  refuse(problem, data, 1, IDM_INPUT, "needs an agent with one model of the world");
+  refuse(problem, data, 1, IDM_INPUT, "needs an agent with one model of the environment");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

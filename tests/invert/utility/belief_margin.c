@@ -168,7 +168,7 @@ static void expect_same_behaviour(const show *s, const idm_posterior *p)
   hidden_best(&s->h, &s->b, utility, best);
   assert_near(hidden_worth(&s->h, &s->b, s->truth, best),
               hidden_worth(&s->h, &s->b, s->truth, s->action), 1e-12);
-  assert_true(grid_says(p->finding, "at each of them nothing else is as good"));
+  assert_true(grid_says(p->finding, "at each of them no other action is as good"));
 }
 
 static void run(show *s, const char *free, idm_fit_settings settings, bool everything)
@@ -202,7 +202,7 @@ static void test_ties(void **state)
   const idm_fit_settings settings = settings_of(0, 0, 1);
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   expect_best(s, p, &settings);
-  assert_true(grid_says(p->finding, "at 2 of the 5 beliefs that the log acts at the margin is 0"));
+  assert_true(grid_says(p->finding, "at 2 of the 5 beliefs with decisions the margin is 0"));
   /* By symmetry, and by the equation of that tie. */
   assert_near(p->value[0], p->value[1], 1e-9);
   assert_near(p->value[2], -1, 1e-9);
@@ -444,7 +444,7 @@ static void test_refusals(void **state)
       support_data(s->problem, "trajectory,action,observation\n1,u0,x0\n1,u0,x1\n2,u1,x0\n");
   check(idm_problem_set_free(s->problem, "utility", &support_error));
   idm_fit_settings settings = settings_of(0, 0, 1);
-  expect(s, two, &settings, IDM_INPUT, "needs one action a belief, and the log has more at 1");
+  expect(s, two, &settings, IDM_INPUT, "needs one action per belief, and the log has more at 1");
   settings.bound = INFINITY;
   expect(s, s->data, &settings, IDM_INPUT, "expected a finite --bound");
   settings = settings_of(0, 5, 1);
@@ -454,7 +454,7 @@ static void test_refusals(void **state)
   expect(s, s->data, &settings, IDM_USAGE, "--occupancy empirical");
   settings = settings_of(0, 0.1, 1);
   settings.margin = IDM_MARGIN_RETURN;
-  expect(s, s->data, &settings, IDM_USAGE, "--epsilon is of --margin state");
+  expect(s, s->data, &settings, IDM_USAGE, "--epsilon applies to --margin state");
   s->problem->setting->horizon = 7;
   settings = settings_of(0, 0, 1);
   expect(s, s->data, &settings, IDM_INPUT, "expected no `horizon`");

@@ -110,7 +110,7 @@ static void test_refusals(void **state)
   room *r = *state;
   refuse(
       r, "trajectory,action,observation\n1,u0,x0\n1,u0,x1\n2,u0,x0\n2,u2,x1\n3,u1,x0\n", 0,
-      "'somebody' needs one action a belief, and the log has more at 2 beliefs: 'u0' and 'u1' at "
+      "'somebody' needs one action per belief, and the log has more at 2 beliefs: 'u0' and 'u1' at "
       "(0.5 s0, 0.5 s1); 'u0' and 'u2' at (0.85 s0, 0.15 s1)");
   refuse(r, "trajectory,action,observation\n1,,x0\n1,u0,x1\n", 0, "nothing was demonstrated");
   idm_pomdp *whole = r->pomdp;
@@ -120,13 +120,13 @@ static void test_refusals(void **state)
   heard[0] = heard[3] = 1;
   heard[1] = heard[2] = 0;
   check(idm_pomdp_create(r->problem, &data, "somebody", &r->pomdp, &support_error));
-  refuse(r, "trajectory,action,observation\n1,u0,x0\n1,u0,x1\n", 3, "'x1' is seen here");
+  refuse(r, "trajectory,action,observation\n1,u0,x0\n1,u0,x1\n", 3, "'x1' is observed here");
   idm_pomdp_destroy(r->pomdp);
   r->pomdp = whole;
   double prior[] = {0.5, 0.5, 0};
   const double *kept = whole->prior;
   whole->prior = prior;
-  refuse(r, "trajectory,action,observation\n1,u0,x0\n1,u2,x0\n", 3, "action prior rules it out");
+  refuse(r, "trajectory,action,observation\n1,u0,x0\n1,u2,x0\n", 3, "action prior excludes it");
   whole->prior = kept;
 }
 

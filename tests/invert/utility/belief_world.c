@@ -208,9 +208,9 @@ static void test_refused(void **state)
 {
   (void)state;
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS);
-  refused(SOFT, "emission", &settings, "moves these");
-  refused(SOFT, "sensor_capacity", &settings, "moves these");
-  refused(SOFT ", sensor_capacity: 0.2", "alpha", &settings, "finite sensor_capacity leaves open");
+  refused(SOFT, "emission", &settings, "which is free");
+  refused(SOFT, "sensor_capacity", &settings, "which is free");
+  refused(SOFT ", sensor_capacity: 0.2", "alpha", &settings, "finite sensor_capacity");
   refused(SOFT ", perseverance: 0.5", "alpha", &settings, "compares policies by belief");
   refused("planner: td-learner", "inverse_temperature", &settings, "on more than the belief");
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
@@ -218,7 +218,7 @@ static void test_refused(void **state)
   idm_data *data = log_of(problem, 5);
   problem->theta->block[IDM_EMISSION].value[0] += 0.1;
   problem->theta->block[IDM_EMISSION].value[1] -= 0.1;
-  support_refused(name, problem, data, &settings, "expects something else");
+  support_refused(name, problem, data, &settings, "differ from the model of the agent");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -237,7 +237,7 @@ static void test_refusals(void **state)
       {FIRST "discount: 0.9\ntransition: {\"*\": uniform}\n" REST, "their `transition`"},
       {FIRST "discount: 0.9\ntransition: {u: identity, v: [[0.4, 0.6], [0.5, 0.5]]}\n" REST,
        "their `transition`"},
-      {FIRST "discount: 0.9\nstart: [1, 0]\n" MOVES REST, "where they start"},
+      {FIRST "discount: 0.9\nstart: [1, 0]\n" MOVES REST, "their `start`"},
       {FIRST "discount: 0.9\nterminal: [v]\n" MOVES REST, "which actions are terminal"},
       {FIRST "discount: 0.9\nhorizon: 3\n" MOVES REST, "their horizon"},
       {FIRST "discount: 0.9\naction_prior: [1, 3]\n" MOVES REST, "their `action_prior`"},

@@ -213,7 +213,7 @@ static void test_refusals(void **state)
 {
   (void)state;
   static const char whole[] = "trajectory,state,action\n1,a,right\n1,b,\n";
-  expect_refusal(whole, 1, IDM_NORM_INF, IDM_USAGE, "takes --norm 1 or 2");
+  expect_refusal(whole, 1, IDM_NORM_INF, IDM_USAGE, "supports --norm 1 or 2");
   expect_refusal(whole, NAN, IDM_NORM_2, IDM_INPUT, "the score of a trajectory 1 is nan");
   expect_refusal("trajectory,action,observation\n1,right,\n1,right,b\n", 1, IDM_NORM_2, IDM_INPUT,
                  "the state here is not recorded");

@@ -193,7 +193,7 @@ static void ties_are_said(void **state)
   assert_memory_equal(p->finding->policy, expected, sizeof expected);
   bool said = false;
   for (size_t i = 0; i < p->finding->words.count; i++)
-    said |= strstr(p->finding->words.text[i], "in 2 states that the rule does not come to") != NULL;
+    said |= strstr(p->finding->words.text[i], "in 2 states that the rule does not reach") != NULL;
   assert_true(said);
   assert_true(p->finding->objective == 0);
   idm_posterior_destroy(p);
@@ -209,11 +209,11 @@ static void refusals_of_the_best(void **state)
   problem->agent.choice = IDM_CHOICE_BEST;
   check(idm_problem_set_free(problem, "weights", &support_error));
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_JS, 0.1, IDM_OCCUPANCY_POLICY);
-  support_refused(name, problem, data, &settings, "--entropy says nothing");
+  support_refused(name, problem, data, &settings, "--entropy has no effect");
   settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
-  support_refused(name, problem, data, &settings, "infinite for every rule of one action a state");
+  support_refused(name, problem, data, &settings, "infinite for every deterministic rule");
   idm_fit_settings_default(&settings);
-  support_refused("map", problem, data, &settings, "goes by probabilities");
+  support_refused("map", problem, data, &settings, "needs action probabilities");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -393,7 +393,7 @@ static void test_refused(void **state)
     idm_data *data = support_data(
         problem, "trajectory,environment,state,action\n1,here,a,right\n1,here,b,right\n");
     support_refused("multiple-experimentation", problem, data, &settings,
-                    "needs the weight of a feature that is held");
+                    "needs a held nonzero weight of a feature");
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }

@@ -53,7 +53,7 @@ static void test_nothing_is_better(void **state)
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     assert_true(idm_optimality_certified(p->finding));
     assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
-    assert_int_equal(grid_says(p->finding, "margin less its price"), penalty > 0);
+    assert_int_equal(grid_says(p->finding, "margin minus its penalty"), penalty > 0);
     idm_random random;
     idm_random_init(&random, seed, 1);
     for (int trial = 0; trial < 300; trial++) {
@@ -285,23 +285,23 @@ static void test_refusals(void **state)
   idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0);
   expect(problem, two, &settings, IDM_INPUT, "more in 1 state: 's1'");
   settings.bound = INFINITY;
-  expect(problem, data, &settings, IDM_INPUT, "the margin grows for ever");
+  expect(problem, data, &settings, IDM_INPUT, "the margin is unbounded");
   /* The price stops what the margin gains, and at that price all multiples do as well. */
   check(idm_problem_set_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
   for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
   idm_data *one = grid_log(problem, (size_t[]){0, SIZE_MAX, SIZE_MAX});
   settings.penalty = 1;
   problem->theta->block[IDM_DISCOUNT].value[0] = 0;
-  expect(problem, one, &settings, IDM_INPUT, "other utilities do as well, without an end");
+  expect(problem, one, &settings, IDM_INPUT, "the set of optimal utilities is unbounded");
   idm_data_destroy(one);
   settings = settings_of(IDM_MARGIN_RETURN, 0.1);
-  expect(problem, data, &settings, IDM_USAGE, "--penalty is of --margin state");
+  expect(problem, data, &settings, IDM_USAGE, "--penalty applies to --margin state");
   settings = settings_of(IDM_MARGIN_RETURN, 0);
   settings.epsilon = 0.1;
-  expect(problem, data, &settings, IDM_USAGE, "--epsilon is of --margin state");
+  expect(problem, data, &settings, IDM_USAGE, "--epsilon applies to --margin state");
   settings = settings_of(IDM_MARGIN_STATE, 0);
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
-  expect(problem, data, &settings, IDM_USAGE, "--occupancy empirical is of --margin return");
+  expect(problem, data, &settings, IDM_USAGE, "--occupancy empirical needs --margin return");
   /* A held utility that is far better elsewhere. */
   problem->theta->block[IDM_UTILITY].value[3] = 100;
   check(idm_problem_set_free(problem, "{utility: {entries: [u0, u1.s1, u1.s2]}}", &support_error));

@@ -104,7 +104,7 @@ static void test_refusals(void **state)
   idm_problem *problem = support_problem((support_shape){3, 2, 3, 2, 5}, &random);
   idm_data *data = one_row(problem);
   problem->agent.planner = idm_planner_find("rational");
-  refuse(problem, data, "one model of the world, and this one has 2");
+  refuse(problem, data, "one model of the environment, and this one has 2");
   /* Who knows the environment has one, however many the file gives. */
   problem->agent.planner = idm_planner_find("deterministic-optimal");
   idm_pomdp *pomdp;
@@ -114,16 +114,16 @@ static void test_refusals(void **state)
   refuse(problem, data, "beliefs by Bayes' rule");
   problem->theta->block[IDM_EVIDENCE_WEIGHT].value[0] = 1;
   problem->theta->block[IDM_CERTAINTY].value[1] = 2;
-  refuse(problem, data, "beliefs are worth something themselves");
+  refuse(problem, data, "beliefs have a utility of their own");
   problem->theta->block[IDM_CERTAINTY].value[1] = 0;
   const idm_sizes n = problem->theta->sizes;
   check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, n.actions * (2 + n.states), 1,
                          &support_error));
   problem->theta->block[IDM_BELIEF_UTILITY].value[n.actions * (2 + n.states) - 1] = 1; /* a piece */
-  refuse(problem, data, "beliefs are worth something themselves");
+  refuse(problem, data, "beliefs have a utility of their own");
   check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, 2 * n.actions, 1, &support_error));
   problem->agent.discounting = IDM_NAIVE;
-  refuse(problem, data, "discounts by the step");
+  refuse(problem, data, "discounts per step");
   problem->agent.discounting = IDM_EXPONENTIAL;
   problem->agent.planner = idm_planner_find("td-learner");
   refuse(problem, data, "the planner 'td-learner' holds none");
@@ -143,7 +143,7 @@ static void test_refusals(void **state)
   data->available_set[3] = false;
   data->available_sets = 2;
   data->available[0] = 1;
-  refuse(problem, data, "every action open at every step");
+  refuse(problem, data, "every action available at every step");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -72,7 +72,7 @@ static void test_more_environments_narrow(void **state)
   double one[2], both[2];
   add_rows(csv, sizeof csv, 0);
   idm_posterior *p = fit(csv, one);
-  assert_true(grid_says(p->finding, "one environment alone was seen"));
+  assert_true(grid_says(p->finding, "the log has one environment alone"));
   assert_near(p->finding->objective, 0, 1e-9);
   idm_posterior_destroy(p);
   add_rows(csv, sizeof csv, 1);
@@ -141,7 +141,7 @@ static void test_reference(void **state)
                                    &settings, NULL, &posterior, NULL, &support_error),
                    IDM_INPUT);
   assert_null(posterior);
-  assert_non_null(strstr(support_error.message, "needs two entries of the utility that are held"));
+  assert_non_null(strstr(support_error.message, "needs at least two held entries of the utility"));
   /* A set without an end is none that could be shown. */
   check(idm_problem_set_free(problem, "{utility: {entries: [left]}}", &support_error));
   settings.bound = INFINITY;

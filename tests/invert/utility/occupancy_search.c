@@ -89,8 +89,8 @@ static void test_unbounded(void **state)
                                          "1,y,a\n1,x,a\n1,x,b\n1,y,a\n1,x,c\n1,y,b\n1,y,a\n");
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
-  assert_true(support_mentions(&found->finding->faults, "nothing bounds log_alpha from below") ||
-              support_mentions(&found->finding->faults, "nothing bounds alpha from below"));
+  assert_true(support_mentions(&found->finding->faults, "log_alpha is not bounded from below") ||
+              support_mentions(&found->finding->faults, "alpha is not bounded from below"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -137,7 +137,7 @@ static void test_two_optima(void **state)
   idm_data *data = support_simulate(problem, simulation);
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
-  assert_true(support_mentions(&found->finding->faults, "other numbers are as near"));
+  assert_true(support_mentions(&found->finding->faults, "other numbers fit as well"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -149,7 +149,8 @@ static void test_refused(void **state)
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
   idm_problem *problem = occupancy_problem(0, "alpha,perseverance");
   idm_data *data = occupancy_log(problem, 20);
-  support_refused(name, problem, data, &settings, "with perseverance choices depend on the action");
+  support_refused(name, problem, data, &settings,
+                  "with perseverance choices depend on the previous action");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
   problem = occupancy_problem(0, "{alpha: {prior: flat}}");
@@ -167,7 +168,7 @@ static void test_refused(void **state)
   problem = support_diag(1, INFINITY, 0);
   check(idm_problem_set_free(problem, "alpha", &support_error));
   data = support_simulate(problem, (idm_simulation){.trajectories = 5, .steps = 5, .seed = 4});
-  support_refused(name, problem, data, &settings, "which of 3 models no lattice");
+  support_refused(name, problem, data, &settings, "which with 3 models are not on the lattice");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -210,7 +211,7 @@ static void test_leaps(void **state)
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
   assert_false(idm_optimality_certified(found->finding));
-  assert_true(support_mentions(&found->finding->words, "moves by leaps"));
+  assert_true(support_mentions(&found->finding->words, "is discontinuous"));
   support_refused("distribution-matching-bayes", problem, data, &settings,
                   "takes its best action has no density to draw from");
   idm_posterior_destroy(found);

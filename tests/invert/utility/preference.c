@@ -249,7 +249,7 @@ static void test_refusals(void **state)
   } cases[] = {
       {"{utility: {prior: {uniform: [-1, 1]}}}", "use --inverse preference-bayes"},
       {"{utility: {scale: signed-log}}", "use --inverse preference-bayes"},
-      {"alpha", "looks for utility and nothing else"},
+      {"alpha", "estimates utility alone"},
   };
   idm_problem *problem = make_problem(walk_text, "utility");
   idm_data *data = make_preferred(problem, 10, 20, false, 1);

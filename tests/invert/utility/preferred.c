@@ -250,7 +250,7 @@ static void test_idle(void **state)
   assert_int_equal(m.preference_model->uninformative, uninformative);
   check(idm_optimality_create(1, &f, &support_error));
   idm_preference_model_note(m.preference_model, 0, f);
-  assert_non_null(strstr(f->words.text[0], "no free number tells apart"));
+  assert_non_null(strstr(f->words.text[0], "that differ in no free number"));
   idm_optimality_destroy(f);
   close_model(&m);
 }

@@ -173,7 +173,8 @@ static void refusals(void **state)
   check(idm_problem_set_free(problem, "utility, alpha", &support_error));
   support_refused(name, problem, data, &settings, "alpha is free");
   check(idm_problem_set_free(problem, "utility", &support_error));
-  support_refused(name, problem, data, &settings, "worse and worse what it never does");
+  support_refused(name, problem, data, &settings,
+                  "actions that it never takes worse without limit");
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
   support_refused(name, problem, data, &settings, "--occupancy policy");
   settings = with_lambda(1);
@@ -299,7 +300,7 @@ static void refusals_over_beliefs(void **state)
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 5, .steps = 5, .seed = 4});
   settings.lambda = INFINITY;
-  support_refused(name, problem, data, &settings, "takes a finite --lambda");
+  support_refused(name, problem, data, &settings, "needs a finite --lambda");
   settings.lambda = 10;
   problem->theta->block[IDM_BETA].value[0] = 2;
   support_refused(name, problem, data, &settings, "expected beta: inf");

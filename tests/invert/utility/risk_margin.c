@@ -219,8 +219,8 @@ static void one_model(void **state)
     const idm_optimality *f = p->finding;
     assert_true(idm_optimality_certified(f));
     assert_true(p->value[STATES * ACTIONS] == 1);
-    assert_true(says(p, models == 1 ? "the agent has one model: the risk level makes no difference"
-                                    : "models agree on where actions lead"));
+    assert_true(says(p, models == 1 ? "the agent has one model: the risk level has no effect"
+                                    : "models have the same transitions"));
     /* What is open is a potential a state, and the level. */
     assert_int_equal(f->open, STATES + 1);
     assert_int_equal(f->free, STATES * ACTIONS + 1);
@@ -281,21 +281,21 @@ static void refusals(void **state)
   expect(problem, data, &settings, "expected a finite --bound");
   settings = defaults();
   settings.epsilon = 50; /* more than the box has */
-  expect(problem, data, &settings, "--epsilon asked for");
+  expect(problem, data, &settings, "the given --epsilon");
   settings = defaults();
   settings.margin = IDM_MARGIN_RETURN;
   expect(problem, data, &settings, "expected --margin state");
   settings = defaults();
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0.5);
-  expect(problem, data, &settings, "agents who take the best action");
+  expect(problem, data, &settings, "needs an agent that takes the best action");
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, 0);
   check(idm_problem_set_free(problem, "risk_level", &support_error));
-  expect(problem, data, &settings, "looks for utility, and none is free");
+  expect(problem, data, &settings, "estimates utility, and none is free");
   check(idm_problem_set_free(problem, "utility, discount", &support_error));
   expect(problem, data, &settings, "discount is free");
   check(idm_problem_set_free(problem, "{utility: {}, risk_level: {prior: {uniform: [0.3, 0.4]}}}",
                              &support_error));
-  expect(problem, data, &settings, "which its prior leaves out");
+  expect(problem, data, &settings, "which its prior excludes");
   idm_data_destroy(data);
   idm_data_destroy(two);
   idm_problem_destroy(problem);

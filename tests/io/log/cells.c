@@ -39,8 +39,8 @@ static void test_label_beats_number(void **state)
   support_codes(problem, "labels");
   log_expect_error(
       problem, "agent,action,observation\na,2,0\na,0,0\n", 3, 3,
-      "'0' is no action; expected one of: 2, 1, x; a number stands for a name only where "
-      "the problem file says so: data: {codes: {action: {0: NAME, ...}}}, or codes: index");
+      "'0' is no action; expected one of: 2, 1, x; a number is accepted in place of a name "
+      "only if the problem file maps it: data: {codes: {action: {0: NAME, ...}}}, or codes: index");
   idm_problem_destroy(problem);
 }
 
@@ -193,10 +193,9 @@ static void test_missing_texts(void **state)
   (void)state;
   idm_problem *problem = log_bandit();
   static const char log[] = "agent,action,observation,note\na,left,NA,NA\na,n/a,win,x\n";
-  log_expect_error(
-      problem, log, 2, 8,
-      "'NA' is no observation; expected one of: win, loss; where it means that nothing "
-      "was recorded, say data: {missing: [\"NA\"]}");
+  log_expect_error(problem, log, 2, 8,
+                   "'NA' is no observation; expected one of: win, loss; if it marks a missing "
+                   "value, add data: {missing: [\"NA\"]} to the problem file");
   SUPPORT_NAMES(&problem->columns.missing, "NA", "n/a");
   const idm_csv_options options = {.keep = (const char *const[]){"note"}, .keep_count = 1};
   idm_data *data = log_parse_keeping(problem, log, &options, NULL);
@@ -205,7 +204,7 @@ static void test_missing_texts(void **state)
   EXPECT_ROWS(data->covariate, IDM_MISSING, 0);
   idm_data_destroy(data);
   log_expect_error(problem, "agent,action,observation\nNA,left,win\n", 2, 1,
-                   "a cell that says that it is missing (data.missing) in column 'agent'");
+                   "a cell marked as missing (data.missing) in column 'agent'");
   idm_problem_destroy(problem);
 }
 

@@ -122,7 +122,7 @@ static void test_refused(void **state)
   idm_label_decoder choice = {0};
   idm_error error = {0};
   assert_int_equal(idm_label_decoder_create(&choice, &labels, &codes, 1, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "the code 'W' stands for 'wins', which is no label"));
+  assert_non_null(strstr(error.message, "the code 'W' maps to 'wins', which is not a label"));
   idm_label_decoder_clear(&choice);
   assert_int_equal(idm_label_decoder_create(&choice, &twice, &none, 1, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "'win' is named twice"));

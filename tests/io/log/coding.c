@@ -97,7 +97,7 @@ static void test_faults(void **state)
   expect_fault(coding, log, NULL, 1, "cuts 'volume' in standard deviations");
   snprintf(log, sizeof log, "%s1,0,60,u,1,2,ill\n1,6,60,u,1,3,ill\n", header);
   expect_fault(coding, log, NULL, 1, "none of the 2 rows is left by ends dx in sick, well (2)");
-  expect_fault(coding, table, "scan=no", 1, "known only when all rows are read");
+  expect_fault(coding, table, "scan=no", 1, "computed only after all rows are read");
   expect_fault(coding, "id,month,age,site,rating,dx\n1,0,60,u,1,well\n", NULL, 1,
                "no column 'volume' (data.derive.act)");
   expect_fault("{trajectory: id, action: u, observation: o, rules: [{require: dx}]}",
@@ -109,7 +109,7 @@ static void test_faults(void **state)
   expect_fault("{trajectory: id, action: u, observation: o, derive: {o: {product: [c, s]}}}",
                "id,u,c,s\n1,test,low,\n", NULL, 2, "'s' is missing here");
   expect_fault("{trajectory: id, action: u, observation: o, derive: {u: {recode: x, else: test}}}",
-               "id,x,u,o\n1,1,test,low/no\n", NULL, 1, "a column 'u', which data.derive makes");
+               "id,x,u,o\n1,1,test,low/no\n", NULL, 1, "a column 'u', which data.derive computes");
 }
 
 /* A row that a rule leaves out need not make sense. */
@@ -139,7 +139,7 @@ static void test_coded_logs(void **state)
   expect_count(data->intake->read, 2, 1);
   expect_count(data->intake->kept, 2, 1);
   assert_int_equal(notes.count, 1);
-  assert_non_null(strstr(notes.text[0], "read as they stand"));
+  assert_non_null(strstr(notes.text[0], "read unchanged"));
   idm_notes_clear(&notes);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

@@ -241,7 +241,7 @@ static void test_nothing_found(void **state)
   assert_int_equal(problem->setting->actions.count, 2);
   assert_true(has_note(f, "no column looks like the action"));
   assert_true(has_note(f, "no column looks like the observation"));
-  assert_true(has_note(f, "which rows belong together"));
+  assert_true(has_note(f, "no column assigns rows to trajectories"));
   idm_problem_destroy(problem);
 }
 

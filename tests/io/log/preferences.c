@@ -146,7 +146,7 @@ static void test_circles(void **state)
   assert_int_equal(notes.count, 0);
   check(parse(f, "worse,better\nt1,t3\nt3,t 2\nt 2,t1\n", &notes));
   assert_int_equal(notes.count, 1);
-  assert_non_null(strstr(notes.text[0], "circle, as in t1 over t 2 over t3 over t1: no utility"));
+  assert_non_null(strstr(notes.text[0], "cycle, as in t1 over t 2 over t3 over t1: no utility"));
   assert_int_equal(f->data->preferences->count, 3);
   idm_notes_clear(&notes);
 }

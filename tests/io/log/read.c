@@ -348,7 +348,7 @@ static void test_several_files(void **state)
   paths[1] = first;
   error = (idm_error){0};
   assert_int_equal(idm_data_read_files(paths, 2, problem, NULL, &data, NULL, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "a trajectory stands in one file"));
+  assert_non_null(strstr(error.message, "all rows of a trajectory must be in one file"));
   remove(first);
   remove(second);
   remove(third);

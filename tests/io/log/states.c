@@ -87,7 +87,7 @@ static void test_start_belief(void **state)
   assert_true(start_of(data, 1)[1] == 0.5);
   idm_data_destroy(data);
   log_expect_error(*state, "trajectory,state,action,belief.a,belief.b,belief.c\n1,c,go,.5,.5,0\n",
-                   2, 5, "the first state is 'c', which the start belief beside it rules out");
+                   2, 5, "the first state is 'c', which the start belief on the same row excludes");
 }
 
 static void test_labels(void **state)

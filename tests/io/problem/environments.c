@@ -130,7 +130,7 @@ static void test_logs(void **state)
   assert_int_equal(score(p, "trajectory,action,observation,environment\n1,u,a,calm\n", &error),
                    IDM_INPUT);
   assert_non_null(
-      strstr(error.message, "of the environment 'calm', and the problem is in 'windy'"));
+      strstr(error.message, "of the environment 'calm', but the problem is in 'windy'"));
   assert_int_equal(
       score(p, "trajectory,action,observation,environment\n1,u,a,calm\n2,u,a,windy\n", &error),
       IDM_INPUT);

@@ -143,7 +143,7 @@ static void test_mappings(void **state)
       {SPACES "features: {x: {fly: 1}}\n", "'fly'"},
       {SPACES "features: {x: {go: cost}}\n", "expected numbers"},
       {SPACES "features: {x: {go: 1}}\nfeature_weights: {y: 1}\n", "the feature"},
-      {SPACES "utility: {\"*\": 0}\nfeature_weights: {y: 1}\n", "beside `features`"},
+      {SPACES "utility: {\"*\": 0}\nfeature_weights: {y: 1}\n", "together with `features`"},
       {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: [go]}}\n",
        "in free.utility.entries, the feature 'go' is unknown; expected one of x"},
       {SPACES "features: {x: {go: 1}}\nfree: {utility: {entries: [x, x]}}\n",

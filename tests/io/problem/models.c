@@ -109,7 +109,7 @@ static void test_bad_models(void **state)
       {"models: {perturb: {observation: 0.1}, independent: maybe}", 11, 52,
        "independent is 'maybe'; expected false or true"},
       {"models: {perturb: {observation: 0.1, transition: 0.1}, independent: true}", 11, 9,
-       "8 rows that move by themselves make 3^8 = 6561 models; expected at most 3^6 = 729"},
+       "8 rows with independent perturbations give 3^8 = 6561 models; expected at most 3^6 = 729"},
   };
   EXPECT_BAD(cases);
   expect_error("states: 2\nactions: 1\nobservations: 2\ntransition: identity\nmodels: "

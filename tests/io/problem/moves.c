@@ -82,8 +82,8 @@ static void test_bad_rows(void **state)
     long column;
     const char *words;
   } cases[] = {
-      {"{stay: identity, go: {a: b, b: c}}", 13, "transition says nothing of 'go' in 'c'"},
-      {"{stay: {a: b, \"*\": a}}", 13, "transition says nothing of 'go' in 'a'"},
+      {"{stay: identity, go: {a: b, b: c}}", 13, "transition has no entry for 'go' in 'c'"},
+      {"{stay: {a: b, \"*\": a}}", 13, "transition has no entry for 'go' in 'a'"},
       {"{stay: {d: b, \"*\": a}, go: identity}", 21, "'d'"},
       {"{stay: {a: d, \"*\": a}, go: identity}", 24, "'d'"},
       {"{stay: {a: {b: .5, c: .6}, \"*\": a}, go: identity}", 25, "sum to 1.1; expected 1"},

@@ -99,7 +99,7 @@ static void test_errors(void **state)
       {"utility: t.csv\n", "action,state,utility\nfly,a,1\n", 2, 1, "'fly' is no action"},
       {"utility: t.csv\n", "", 1, 1, "expected a header"},
       {"start: t.csv\n", "state,probability\na,-1\n", 2, 3, "-1 for the start in 'a'"},
-      {"start: t.csv\n", "state,probability\na,0.5\na,0.5\n", 3, 3, "one probability a state"},
+      {"start: t.csv\n", "state,probability\na,0.5\na,0.5\n", 3, 3, "one probability per state"},
       {"start: t.csv\n", "state\na\n", 1, 1, "no column 'probability'"},
   };
   const place p = make_place();

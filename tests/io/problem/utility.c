@@ -71,7 +71,7 @@ static void test_none(void **state)
   idm_problem *p = parse(with("utility:"), &notes);
   expect_numbers(block(p, IDM_UTILITY), (double[]){0, 0, 0, 0, 0, 0}, 6);
   assert_int_equal(notes.count, 1);
-  assert_string_equal(notes.text[0], "no utility is given: every action is worth 0");
+  assert_string_equal(notes.text[0], "no utility is given: all utilities are 0");
   idm_notes_clear(&notes);
   idm_problem_destroy(p);
 }

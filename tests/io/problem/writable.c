@@ -34,7 +34,7 @@ static void test_labels(void **state)
   } all[] = {{&s->states, "a state"},
              {&s->actions, "an action"},
              {&s->observations, "an observation"},
-             {&p->columns.missing, "a text for what is missing"},
+             {&p->columns.missing, "a text for missing values"},
              {&p->columns.role[IDM_COLUMN_AGENT], "a column"},
              {&p->columns.codes[IDM_COLUMN_ACTION].code[0].text, "a code"}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -57,7 +57,7 @@ static idm_assessment *judged(const idm_posterior *p, bool population)
   if (!population) {
     a->person[0].absent = true;
     a->person[0].verdict = IDM_PERSON_FAILED;
-    strcpy(a->person[0].reason, "nothing was decided");
+    strcpy(a->person[0].reason, "there are no decisions");
   }
   return a;
 }
@@ -117,7 +117,7 @@ static void what_was_said_is_read_back(void **state)
     json_object_del(json_object_get(object, "people"), "b/o b");
     idm_error error = {0};
     assert_int_equal(idm_people_read(object, p, b, &error), IDM_INPUT);
-    assert_non_null(strstr(error.message, "other people than run.nc"));
+    assert_non_null(strstr(error.message, "and run.nc have different people"));
     json_decref(object);
     idm_assessment_destroy(a);
     idm_assessment_destroy(b);

@@ -322,7 +322,8 @@ static void test_preferences(void **state)
   strcpy(r.inverse, "bayes");
   assert_true(idm_request_label(problem, &r) != without);
   assert_int_equal(idm_request_check(problem, &r, &support_error), IDM_USAGE);
-  assert_non_null(strstr(support_error.message, "--preferences says nothing to 'bayes'"));
+  assert_non_null(
+      strstr(support_error.message, "--preferences has no effect with inverse planner 'bayes'"));
   strcpy(r.inverse, "preference");
   FILE *stream = fopen(path, "wb");
   assert_non_null(stream);

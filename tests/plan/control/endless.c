@@ -124,17 +124,17 @@ static void test_refused(void **state)
   (void)state;
   refused(HEAD "transition: {x: {a: b, b: a, c: c}, y: {a: b, b: a, c: c}}\n"
                "utility: {x: [-1, -1, 0], y: [-1, -1, 0]}\n",
-          "from 'a' no policy comes to an end");
+          "from 'a' no policy terminates");
   /* The end costs something for ever. */
   refused(HEAD "transition: {x: {a: b, b: c, c: c}, y: identity}\nutility: {x: -1, y: -1}\n",
-          "no policy comes to an end");
+          "no policy terminates");
   /* Waiting is free, or pays. */
   refused(HEAD "transition: {x: {a: b, b: c, c: c}, y: {a: a, b: b, c: c}}\n"
                "utility: {x: [-1, -1, 0], y: [0, -1, 0]}\n",
-          "as in 'a', is not seen to lose for ever");
+          "as in 'a', was not shown to have a negative mean utility");
   refused(HEAD "transition: {x: {a: b, b: {a: .9, c: .1}, c: c}, y: {a: b, b: a, c: c}}\n"
                "utility: {x: [-1, 2, 0], y: [-1, 1.5, 0]}\n",
-          "is not seen to lose for ever");
+          "was not shown to have a negative mean utility");
   idm_problem *problem = support_yaml(HEAD "transition: {x: {\"*\": c}, y: identity}\n"
                                            "utility: {x: -1, y: -1}\n");
   check(idm_problem_set_planner(problem, idm_planner_find("bounded-rational"), &support_error));

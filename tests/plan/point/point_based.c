@@ -452,7 +452,7 @@ static void refuses_what_it_cannot_bound(void **state)
     problem->theta->block[IDM_BELIEF_UTILITY].value[problem->theta->sizes.actions + 1] =
         unlike[i][1];
     assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_INPUT);
-    assert_non_null(strstr(support_error.message, "finitely many pieces"));
+    assert_non_null(strstr(support_error.message, "finitely many linear pieces"));
   }
   /* Before anything is planned there is no value. */
   assert_true(isnan(idm_plan_value(workspace, 0, problem->setting->start)));

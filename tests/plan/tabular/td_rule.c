@@ -131,7 +131,7 @@ static void starts_must_be_known(void **state)
   check(idm_td_start(&l, (const double[]){1, 0}, &found, &support_error));
   assert_int_equal(found, 0);
   assert_int_equal(idm_td_start(&l, (const double[]){0.5, 0.5}, &found, &support_error), IDM_INPUT);
-  assert_non_null(strstr(support_error.message, "has to know the state"));
+  assert_non_null(strstr(support_error.message, "requires the state"));
   l.states = 1; /* that it does not tell apart */
   check(idm_td_start(&l, (const double[]){0.5, 0.5}, &found, &support_error));
   assert_int_equal(found, 0);

@@ -88,7 +88,7 @@ static void what_was_not_recorded_is_refused_at_its_row(void **state)
     b.data->observation[at] = observation;
   }
   b.problem->setting->start[1] = b.problem->setting->start[0] = 0.5;
-  refused(&b, "has to know the state that a trajectory starts in");
+  refused(&b, "requires the state that a trajectory starts in");
   td_close(&b);
 }
 
