@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$work"
-mkdir box # output goes here, so that whatever is left behind shows
+mkdir box # output folder; files left in it are found by box_is_empty
 
 # --- helpers --------------------------------------------------------------------------------------
 
@@ -63,7 +63,7 @@ box_is_empty() { [ -z "$(ls -A box)" ]; }
 # succeeds ARGUMENTS...
 succeeds() {
   run "$@"
-  holds "idm $* ends with 0, not $code" [ "$code" -eq 0 ]
+  holds "idm $*: exit code 0 (is $code)" [ "$code" -eq 0 ]
 }
 
 # fails CODE WORDS ARGUMENTS...: this exit code, these words on standard error, no standard output.
@@ -72,9 +72,9 @@ fails() {
   words=$2
   shift 2
   run "$@"
-  holds "idm $* ends with $expected, not $code" [ "$code" -eq "$expected" ]
-  holds "idm $* says '$words'" says "$words"
-  holds "idm $* prints nothing" is_empty out
+  holds "idm $*: exit code $expected (is $code)" [ "$code" -eq "$expected" ]
+  holds "idm $*: the message contains '$words'" says "$words"
+  holds "idm $*: standard output is empty" is_empty out
 }
 
 # json EXPRESSION: standard output is exactly one JSON object j, and the expression is true.
@@ -103,7 +103,7 @@ PYTHON
 # page_agrees RUN: report.html has the numbers of summary.json: decisions, chains, draws, seed, and every mean, sd and
 # quantile.
 page_agrees() {
-  holds "the page of $1 has the numbers of its summary.json" python3 - "$1" <<'PYTHON'
+  holds "the report page of $1 has the numbers of its summary.json" python3 - "$1" <<'PYTHON'
 import html, json, re, sys
 page = open(sys.argv[1] + "/report.html").read()
 j = json.load(open(sys.argv[1] + "/summary.json"))
@@ -136,15 +136,15 @@ bad() {
   *.csv) fails 3 "idm: $1:$2:$3: " score example:diag "$1" ;;
   *) fails 3 "idm: $1:$2:$3: " solve "$1" ;;
   esac
-  holds "$1 is refused with '$4'" says "$4"
+  holds "$1: the message contains '$4'" says "$4"
 }
 
 # --- usage: 2 -------------------------------------------------------------------------------------
 
 test_usage() {
   run
-  holds "no command ends with 2" [ "$code" -eq 2 ]
-  holds "no command lists commands" says 'solve PROBLEM'
+  holds "without a command: exit code 2" [ "$code" -eq 2 ]
+  holds "without a command: the commands are listed" says 'solve PROBLEM'
   fails 2 "unknown command 'fly'" fly
   fails 2 "unknown option '--fly'" solve example:diag --fly
   fails 2 "unknown option '-z'" solve example:diag -z
@@ -237,11 +237,11 @@ test_pomdp() {
   fails 3 'set the number of steps of an episode (--set horizon=N)' solve patient.POMDP
   fails 3 'horizon=N' fit patient.POMDP nowhere.csv -o nowhere
   succeeds solve patient.POMDP --set horizon=3
-  holds "a .POMDP with discount 1 is solved with a horizon" grep -q 'horizon 3' out
+  holds "a .POMDP file with discount 1 is solved with a finite horizon" grep -q 'horizon 3' out
   succeeds simulate patient.POMDP --set horizon=3 -n 5 -o patient.csv
   succeeds score patient.POMDP patient.csv --set horizon=3
   succeeds convert patient.POMDP patient.yaml --set horizon=3
-  holds "the horizon is kept" grep -q '^horizon: 3' patient.yaml
+  holds "the horizon is preserved by conversion" grep -q '^horizon: 3' patient.yaml
   bad empty.POMDP 1 1 'end of the file' </dev/null
   pomdp | sed 's/0.9/1.5/' | bad discount.POMDP 1 11 "found '1.5'"
   pomdp | sed 's/reward/money/' | bad values.POMDP 2 9 'expected reward or cost'
@@ -308,8 +308,8 @@ test_numbers() {
 full() {
   code=0
   timeout $patience "$IDM_PROGRAM" "$@" >/dev/full 2>err </dev/null || code=$?
-  holds "idm $* to a full device ends with 5, not $code" [ "$code" -eq 5 ]
-  holds "idm $* to a full device says so" says 'cannot write'
+  holds "idm $* on a full device: exit code 5 (is $code)" [ "$code" -eq 5 ]
+  holds "idm $* on a full device: the message names the failed write" says 'cannot write'
 }
 
 # limited ARGUMENTS...: files are limited to a few kilobytes.
@@ -322,9 +322,9 @@ limited() {
 # overflows ARGUMENTS...: output into box/ exceeds the limit, and no partial file is left.
 overflows() {
   limited "$@"
-  holds "idm $* beyond the limit on files ends with 5, not $code" [ "$code" -eq 5 ]
-  holds "idm $* beyond the limit on files says so" says 'cannot write'
-  holds "idm $* leaves nothing behind" box_is_empty
+  holds "idm $* beyond the file size limit: exit code 5 (is $code)" [ "$code" -eq 5 ]
+  holds "idm $* beyond the file size limit: the message names the failed write" says 'cannot write'
+  holds "idm $* leaves no partial file" box_is_empty
   rm -rf box && mkdir box
 }
 
@@ -355,20 +355,20 @@ test_system() {
   fails 5 "cannot write 'box'" convert example:diag box
   code=0
   timeout $patience "$IDM_PROGRAM" solve example:diag >&- 2>err || code=$?
-  holds "closed output ends with 5, not $code" [ "$code" -eq 5 ]
+  holds "closed standard output: exit code 5 (is $code)" [ "$code" -eq 5 ]
   overflows simulate example:diag -n 20000 -o box/data.csv
   overflows convert wide.yaml box/wide.yaml
   # An existing file is unchanged.
   cp good.csv box/data.csv
   limited simulate example:diag -n 20000 -o box/data.csv
-  holds "a failed write keeps the old file" cmp -s box/data.csv good.csv
+  holds "a failed write leaves the old file unchanged" cmp -s box/data.csv good.csv
   rm -rf box && mkdir box
   # 5e17 points: rejected before allocation, with the largest possible value.
   fails 5 'a lattice of resolution 1000000000 over 3 states has 5e+17 points' \
     solve example:clinic --set resolution=1000000000
   fits=$(sed -n 's/.*the largest resolution that fits is \([0-9]*\)$/\1/p' err)
-  holds "the refusal names a resolution that fits" [ "${fits:-0}" -gt 99 ]
-  holds "the resolution that fits is smaller" [ "${fits:-0}" -lt 100000 ]
+  holds "the refusal contains a feasible resolution" [ "${fits:-0}" -gt 99 ]
+  holds "the feasible resolution is smaller than the requested one" [ "${fits:-0}" -lt 100000 ]
 }
 
 # --- solve ----------------------------------------------------------------------------------------
@@ -436,7 +436,7 @@ test_solve() {
   succeeds solve example:diag --json --set beta=-0.0
   pessimist=$(sed -n '/"value"/{n;p;}' out)
   succeeds solve example:diag --json --set beta=0
-  holds "beta=0 is not beta=-0.0" [ "$pessimist" != "$(sed -n '/"value"/{n;p;}' out)" ]
+  holds "beta=0 and beta=-0.0 have different values" [ "$pessimist" != "$(sed -n '/"value"/{n;p;}' out)" ]
   # The last of two values is used.
   succeeds solve example:diag --json --set alpha=1 --set alpha=2
   json 'j["alpha"] == 2'
@@ -447,12 +447,12 @@ test_solve() {
   json 'near(j["complexity"]["decision"], 0.5) and j["alpha"] > 0'
   succeeds solve example:diag --json --set decision_capacity=100
   json 'j["alpha"] == 0'
-  holds "a capacity that does not bind is noted" says 'note:'
+  holds "a note reports that the capacity constraint is inactive" says 'note:'
 
   for name in clinic diag maintenance reversal tiger; do
     succeeds solve "example:$name" --set resolution=20
-    holds "solve example:$name names what it solves" grep -q "^$name: " out
-    holds "solve example:$name is silent on standard error" is_empty err
+    holds "solve example:$name prints the name of the problem" grep -q "^$name: " out
+    holds "solve example:$name: standard error is empty" is_empty err
   done
   for planner in bounded-rational rational maximum-entropy uniformly-random point-based; do
     succeeds solve example:diag --json --set "planner=$planner"
@@ -475,7 +475,7 @@ test_search() {
   holds "bounds at the start are printed" grep -q 'start is between 19.37.* and 19.37.* apart' out
   succeeds solve example:tiger --set planner=point-based --seconds 0.000000001 --json
   json 'j["stop"] == "seconds" and j["bound"] > 1 and j["lower"] <= 19.371368374891 <= j["upper"]'
-  holds "what time cut short is noted" says 'planning was stopped with its bounds'
+  holds "a note reports that the time limit stopped planning" says 'planning was stopped with its bounds'
   for gap in 0 -1 nan inf x; do
     fails 2 "expected a finite number above 0" solve example:tiger --set planner=point-based --gap "$gap"
   done
@@ -502,20 +502,20 @@ test_search() {
 # Planners that learn by acting: only the part of the plan that exists is printed.
 test_sampled() {
   succeeds solve example:maintenance --set planner=q-learning --set budget=20000
-  holds "solve heads with the numbers that the planner reads" grep -qx 'discount 0.9' out
-  holds "who learns from samples claims no bound" shows '20000 sampled transitions: no bound on the value is known'
-  holds "but says how well its values fit them" shows 'Bellman residual on them'
+  holds "the heading of solve contains the parameters that the planner uses" grep -qx 'discount 0.9' out
+  holds "a planner that learns from samples reports no bound" shows '20000 sampled transitions: no bound on the value is known'
+  holds "a planner that learns from samples reports the Bellman residual on them" shows 'Bellman residual on them'
   succeeds solve example:tiger --set planner=recurrent --set hidden=2 --set layer=2
-  holds "and with none where it reads none" sh -c 'sed -n 2p out | grep -qx ""'
+  holds "the heading of solve is empty for a planner without parameters" sh -c 'sed -n 2p out | grep -qx ""'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2 --json
   json 'j["stop"] == "budget" and j["bound"] == "inf" and j["sampled"]["residual"] > 0'
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=2
-  holds "and what its values count" shows '= 21.9722 above those of'
+  holds "solve reports how the values of soft Q-learning are shifted" shows '= 21.9722 above those of'
   fails 3 'states are hidden' solve example:tiger --set planner=q-learning
   succeeds simulate example:maintenance --set planner=maximum-entropy --set alpha=8 -n 20 --steps 12 --seed 3 -o batch.csv
   succeeds solve example:maintenance --set planner=q-learning --batch batch.csv
-  holds "a log is learnt from" shows 'learnt from 240 transitions of the log in 416.7 passes'
-  holds "what it never does is said" grep -q "never takes 'run' in 'broken'" err
+  holds "solve --batch reports the number of transitions learnt from" shows 'learnt from 240 transitions of the log in 416.7 passes'
+  holds "a note names an action that the log does not contain in a state" grep -q "never takes 'run' in 'broken'" err
   succeeds solve example:maintenance --set planner=soft-q-learning --set alpha=8 --batch batch.csv --json
   json 'j["sampled"]["logged_transitions"] == 240 and j["states"]["broken"]["policy"]["run"] == 0'
   succeeds score example:maintenance batch.csv --set planner=soft-q-learning --set alpha=8 --batch batch.csv
@@ -525,7 +525,7 @@ test_sampled() {
   fails 3 'does not learn from the transitions' solve example:maintenance --set planner=rational --batch batch.csv
   fails 3 'none.csv' solve example:maintenance --set planner=q-learning --batch none.csv
   succeeds solve example:tiger --set planner=controller --set budget=100000
-  holds "a controller's return has a standard error" shows '(standard error '
+  holds "the return of a controller is printed with its standard error" shows '(standard error '
   printf 'agent,trajectory,step,action,observation\n1,1,1,listen,hear-left\n1,1,2,open-right,hear-left\n' >doors.csv
   fails 3 'expected --set budget=5555 or less' fit example:tiger doors.csv --set planner=controller --free utility --inverse map -o box/run
   fails 2 'step_power is' solve example:maintenance --set planner=q-learning --set step_power=0.5
@@ -544,11 +544,11 @@ test_simulate() {
   if cmp -s one.csv other.csv; then same=1; else same=0; fi
   holds "another seed gives other bytes" [ $same -eq 0 ]
   succeeds simulate example:diag -n 200 --seed 1
-  holds "standard output gets the same bytes" cmp -s one.csv out
+  holds "output to standard output has the same bytes as to a file" cmp -s one.csv out
   # Trajectory i uses random stream i, whatever the number of trajectories.
   succeeds simulate example:diag -n 100 --seed 1 -o fewer.csv
   head -c "$(wc -c <fewer.csv)" one.csv >start.csv
-  holds "fewer trajectories are the first of more" cmp -s fewer.csv start.csv
+  holds "n trajectories are the first n of a larger simulation" cmp -s fewer.csv start.csv
   succeeds simulate example:diag -n 200 --seed 1 -o one.csv --json
   json 'set(j) == {"trajectories", "rows", "seed", "file"} and j["trajectories"] == 200'
   json "j['rows'] == $(rows one.csv) - 1 and j['seed'] == 1 and j['file'] == 'one.csv'"
@@ -558,7 +558,7 @@ test_simulate() {
   mkdir alone
   cp one.csv alone/data.csv
   succeeds simulate example:diag -n 3 -o alone/data.csv
-  holds "nothing is left beside the file" [ "$(ls -A alone)" = data.csv ]
+  holds "no other file is left in the output folder" [ "$(ls -A alone)" = data.csv ]
   holds "the file is replaced" [ "$(rows alone/data.csv)" -lt 100 ]
 }
 
@@ -576,7 +576,7 @@ test_score() {
   json 'j["forced"] == 1 and j["unrecorded"] == 1'
   json "j['decisions'] + 2 == $(rows agents.csv) - 1"
   succeeds score example:diag agents.csv
-  holds "the table names an agent" grep -q '^dr 3 ' out
+  holds "the table has a row of the agent" grep -q '^dr 3 ' out
   # A uniformly random agent scores log 1/3 per decision.
   succeeds score example:diag one.csv --set alpha=inf --json
   json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
@@ -593,12 +593,12 @@ test_convert() {
       succeeds convert "example:$name" "$name.$format"
     done
     # Notes list what the format cannot express.
-    holds "converting $name to YAML loses nothing" [ "$(grep -cF note: err)" -eq 0 ]
+    holds "converting $name to YAML gives no note on lost parts" [ "$(grep -cF note: err)" -eq 0 ]
     succeeds convert "$name.yaml" "again.yaml"
-    holds "YAML of $name comes back the same" cmp -s "$name.yaml" again.yaml
+    holds "YAML of $name is unchanged by a round trip" cmp -s "$name.yaml" again.yaml
     succeeds convert "$name.POMDP" "$name-back.yaml"
     succeeds convert "$name-back.yaml" "$name-back.pomdp"
-    holds ".POMDP of $name comes back the same" cmp -s "$name.POMDP" "$name-back.pomdp"
+    holds ".POMDP of $name is unchanged by a round trip" cmp -s "$name.POMDP" "$name-back.pomdp"
   done
   # The problem is preserved: an agent without models of its own has the same solution for both.
   succeeds solve example:tiger --json
@@ -606,18 +606,18 @@ test_convert() {
   succeeds solve tiger.POMDP --json
   json 'near(j["value"], json.load(open("tiger.json"))["value"], 1e-9)'
   succeeds convert example:diag diag.POMDP
-  holds "what .POMDP cannot express is noted" says "candidate models"
+  holds "a note names what .POMDP cannot express" says "candidate models"
   succeeds convert example:diag diag.POMDP --json
   json 'set(j) == {"file", "notes"} and j["file"] == "diag.POMDP" and len(j["notes"]) >= 3'
   succeeds convert example:diag set.yaml --set alpha=0.25
-  holds "an override is written" grep -q 'alpha: 0.25' set.yaml
+  holds "the value of --set is written" grep -q 'alpha: 0.25' set.yaml
   fails 3 "terminal action, as 'bet_high'" convert example:beads box/beads.POMDP
   { yaml && echo 'horizon: 5'; } >horizon.yaml
   fails 3 'horizon' convert horizon.yaml box/horizon.POMDP
-  holds "a refused conversion leaves nothing behind" box_is_empty
+  holds "a refused conversion leaves no file" box_is_empty
   # Standard output contains only the problem or, with --json, the object.
   succeeds convert example:diag -
-  holds "standard output gets the same bytes" cmp -s out diag.yaml
+  holds "output to standard output has the same bytes as to a file" cmp -s out diag.yaml
   run convert example:diag - --json
   if [ "$code" -ne 2 ]; then json 'True'; fi
 }
@@ -627,17 +627,17 @@ test_explore() {
   fails 3 'cannot open' explore nowhere.yaml -o box/explore.html
   run explore example:diag --set alpha=3 -o box/explore.html
   if [ "$code" -eq 0 ]; then
-    holds "a page is one file that fetches nothing" [ "$(grep -cE '(src|href)=' box/explore.html)" -eq 0 ]
-    holds "its numbers are those that were set" grep -q 'data-value="3"' box/explore.html
+    holds "an explorer page is one file without external references" [ "$(grep -cE '(src|href)=' box/explore.html)" -eq 0 ]
+    holds "the explorer page has the values of --set" grep -q 'data-value="3"' box/explore.html
     succeeds explore run -o box/explore.html
-    holds "a run is shown at its centre" grep -q 'id="dial-0"' box/explore.html
+    holds "the explorer page of a run is at the posterior centre" grep -q 'id="dial-0"' box/explore.html
     if [ -c /dev/full ]; then fails 5 "cannot write '/dev/full'" explore example:diag -o /dev/full; fi
     rm box/explore.html
   else
-    holds "a build without WebAssembly says what to install" says 'install clang, lld, wasi-libc'
-    holds "and ends with 5, not $code" [ "$code" -eq 5 ]
+    holds "a build without WebAssembly names the packages to install" says 'install clang, lld, wasi-libc'
+    holds "exit code 5 (is $code)" [ "$code" -eq 5 ]
   fi
-  holds "nothing is left behind" box_is_empty
+  holds "no file is left in the output folder" box_is_empty
 }
 
 test_init() {
@@ -649,7 +649,7 @@ test_init() {
     # shellcheck disable=SC2086 # a command and its arguments
     fails 3 "blank.yaml:$lines:1: 8 placeholders (FILL_IN) that" $command
   done
-  holds "a fit of blanks leaves nothing" [ ! -e blank ]
+  holds "a refused fit of blank entries leaves no folder" [ ! -e blank ]
   sed -e 's/^states: .*/states: [s, t]/' -e 's/^start: .*/start: uniform/' -e 's/^discount: .*/discount: 0.95/' \
     -e 's/"\*": FILL_IN/"*": uniform/' -e 's/: FILL_IN$/: 0/' blank.yaml >filled.yaml
   succeeds score filled.yaml one.csv --json
@@ -657,9 +657,9 @@ test_init() {
   json 'near(j["log_likelihood"], -math.log(3) * j["decisions"], 1e-8 * j["decisions"])'
   printf 'subject,trial,choice,outcome\ns,1,a,win\ns,2,b,loss\nt,1,a,win\n' >numbered.csv
   succeeds init numbered.csv
-  holds "a trial per row is no trajectory" eval '! grep -q "trajectory: trial" out'
+  holds "a column with one trial per row is not taken as trajectories" eval '! grep -q "trajectory: trial" out'
   succeeds init one.csv
-  holds "standard output gets the same bytes" cmp -s out blank.yaml
+  holds "output to standard output has the same bytes as to a file" cmp -s out blank.yaml
   succeeds init one.csv -o first.yaml --json
   json 'j["file"] == "first.yaml" and any("trajectories" in n for n in j["notes"])'
   run init one.csv --json
@@ -676,58 +676,58 @@ test_tables() {
   cp out expected.txt
   echo 'data: {codes: {observation: {0: negative, 1: positive}}}' >>coded.yaml
   succeeds score coded.yaml coded.csv
-  holds "a map of codes reads numbers for names" cmp -s out expected.txt
+  holds "data.codes maps numbers to names" cmp -s out expected.txt
   succeeds convert coded.yaml again.yaml
   succeeds score again.yaml coded.csv
-  holds "codes are written with the problem" cmp -s out expected.txt
+  holds "codes are preserved by conversion" cmp -s out expected.txt
   sed '$d' coded.yaml >reversed.yaml
   echo 'data: {codes: {observation: {1: negative, 0: positive}}}' >>reversed.yaml
   succeeds score reversed.yaml coded.csv
-  holds "codes are read as they are stated" differ out expected.txt
+  holds "reversed codes give another score" differ out expected.txt
   tr , ';' <one.csv >semicolons.csv
   tr , '\t' <one.csv >tabs.tsv
   for table in semicolons.csv tabs.tsv; do
     succeeds score example:diag "$table"
-    holds "$table is read by its own separator" cmp -s out expected.txt
+    holds "$table: the separator is detected" cmp -s out expected.txt
   done
 
   # Two halves equal the whole, in any order of columns.
   awk -F, -v OFS=, 'NR == 1 || $2 % 2 == 0' one.csv >even.csv
   awk -F, -v OFS=';' 'NR == 1 || $2 % 2 == 1 {print $5, $4, $3, $2, $1}' one.csv >odd.csv
   succeeds score example:diag even.csv odd.csv
-  holds "several files are one log" cmp -s out expected.txt
+  holds "several files are read as one log" cmp -s out expected.txt
   fails 3 'all rows of a trajectory must be in one file' score example:diag one.csv one.csv
   sed '1!s/monitor/monitr/' odd.csv >wrong.csv
   fails 3 "wrong.csv:2:" score example:diag even.csv wrong.csv
   succeeds score example:diag one.csv --where trajectory=1
-  holds "rows that --where leaves out are counted" says "rows are read"
+  holds "a note counts the rows that --where excludes" says "rows are read"
   fails 3 "no column 'group' (--where)" score example:diag one.csv --where group=1
 
   # A run stores files and conditions.
   # shellcheck disable=SC2086 # several options
   run fit example:diag even.csv odd.csv --where 'trajectory!=1' --free alpha $small -o joined --overwrite
-  holds "a fit of several files is made" [ -e joined/run.nc ]
+  holds "a fit of several files writes run.nc" [ -e joined/run.nc ]
   holds "config.yaml lists both files" [ "$(grep -cE '(even|odd).csv' joined/config.yaml)" -eq 2 ]
-  holds "config.yaml keeps the condition" grep -qF 'where: "trajectory!=1"' joined/config.yaml
+  holds "config.yaml contains the condition of --where" grep -qF 'where: "trajectory!=1"' joined/config.yaml
   fails 2 '--where cannot change it' fit --resume -o joined --where trajectory=2
   succeeds score joined even.csv odd.csv
   mv out by-run.txt
   succeeds score joined even.csv odd.csv --where 'trajectory!=1'
   holds "a run scores the rows that it was fitted to" cmp -s out by-run.txt
   succeeds score joined even.csv odd.csv --where trajectory=1
-  holds "--where takes the place of the run's own" grep -qF ' 1 trajectory,' out
+  holds "--where replaces the condition of the run" grep -qF ' 1 trajectory,' out
   succeeds explain joined even.csv odd.csv
   holds "a run explains the rows that it was fitted to" says 'rows are those that the run was fitted to'
   succeeds simulate joined --like one.csv -o like-joined.csv
   holds "a run is simulated on the rows that it was fitted to" says 'rows are those that the run was fitted to'
-  holds "and on no others" eval '! cut -d, -f2 like-joined.csv | grep -qx 1 && cut -d, -f2 like-joined.csv | grep -qx 2'
+  holds "simulation on a run's rows excludes the other trajectories" eval '! cut -d, -f2 like-joined.csv | grep -qx 1 && cut -d, -f2 like-joined.csv | grep -qx 2'
   succeeds simulate joined --like one.csv --where trajectory=1 -o like-joined.csv
-  holds "unless --where says otherwise" eval '! sed 1d like-joined.csv | cut -d, -f2 | grep -qvx 1'
+  holds "simulation with --where has the selected trajectory only" eval '! sed 1d like-joined.csv | cut -d, -f2 | grep -qvx 1'
   run fit joined/config.yaml -o again --overwrite
-  holds "the same request gives the same answer" cmp -s joined/summary.json again/summary.json
+  holds "the same request gives the same summary" cmp -s joined/summary.json again/summary.json
   # shellcheck disable=SC2086 # several options
   run fit example:diag even.csv odd.csv --free alpha $small -o again --overwrite
-  holds "other rows are another request" differ joined/summary.json again/summary.json
+  holds "other rows give another summary" differ joined/summary.json again/summary.json
 }
 
 # --- lint -----------------------------------------------------------------------------------------
@@ -735,9 +735,9 @@ test_tables() {
 # Every kind of invalid data, with advice to the researcher.
 test_lint() {
   succeeds lint example:diag one.csv
-  holds "lint shows what was kept" shows kept
+  holds "lint shows the rows that were kept" shows kept
   succeeds lint example:diag one.csv --json
-  holds "lint answers in JSON" python3 -c '
+  holds "lint --json prints valid JSON" python3 -c '
 import json
 answer = json.load(open("out"))
 assert answer["read"] == answer["kept"] and answer["dropped"] == [], answer
@@ -745,7 +745,7 @@ assert sum(answer["actions"].values()) == answer["kept"]["rows"]
 assert answer["states"] == "posterior"'
   gzip -c one.csv >one.csv.gz
   succeeds score example:diag one.csv.gz
-  holds "a compressed table is the same log" cmp -s out expected.txt
+  holds "a compressed table is read like the plain one" cmp -s out expected.txt
   head -c 100 one.csv.gz >cut.csv.gz
   fails 3 'ends too early' lint example:diag cut.csv.gz
 
@@ -753,14 +753,14 @@ assert answer["states"] == "posterior"'
   table() { cat head.csv - >table.csv; }
   printf '1,1,1,monitr,positive\n1,1,2,monitor,positve\n' | table
   run lint example:diag table.csv
-  holds "lint of rows that cannot be read ends with 3" [ "$code" -eq 3 ]
-  holds "lint names the first" shows "table.csv:2:7: 'monitr' is no action"
-  holds "lint names the nearest label" shows "did you mean 'monitor'?"
-  holds "lint names the second" shows "table.csv:3:15: 'positve' is no observation"
-  holds "lint counts them" says '2 rows cannot be read'
+  holds "lint of unreadable rows: exit code 3" [ "$code" -eq 3 ]
+  holds "lint reports the first error with line and column" shows "table.csv:2:7: 'monitr' is no action"
+  holds "lint suggests the nearest label" shows "did you mean 'monitor'?"
+  holds "lint reports the second error with line and column" shows "table.csv:3:15: 'positve' is no observation"
+  holds "lint counts the unreadable rows" says '2 rows cannot be read'
   printf '1,1,1,monitor,positive\n1,1,2,biopsy,positive\n' | table
   run lint example:diag table.csv --json
-  holds "an unseen category is a fault" shows 'or add the label to the problem'
+  holds "lint reports a label that the problem does not have" shows 'or add the label to the problem'
   printf '1,1,1,monitor,positive\n1,1,1,monitor,negative\n' | table
   fails 3 'lines 2 and 3 of one trajectory have the same time; remove one' lint example:diag table.csv
   printf '1,1,2,monitor,positive\n1,1,1,monitor,negative\n2,2,1,monitor,negative\n' | table
@@ -769,37 +769,37 @@ assert answer["states"] == "posterior"'
   holds "a subject with one row is counted" says '1 trajectory is of one row'
   "$IDM_PROGRAM" simulate example:reversal -n 20 --steps 40 --seed 2 -o twice.csv 2>/dev/null
   succeeds lint example:reversal twice.csv
-  holds "trajectories that differ are no copies" [ "$(grep -c 'the same data twice' err)" -eq 0 ]
+  holds "different trajectories are not reported as duplicates" [ "$(grep -c 'the same data twice' err)" -eq 0 ]
   awk -F, -v OFS=, '$2 == 3 { $2 = "again"; print }' twice.csv >>twice.csv.more
   cat twice.csv.more >>twice.csv
   succeeds lint example:reversal twice.csv
-  holds "a copy under another name is mentioned" says "1 trajectory has the same rows as another one"
+  holds "lint reports a duplicate trajectory under another name" says "1 trajectory has the same rows as another one"
   succeeds fit example:reversal twice.csv --inverse map --set resolution=9 -o box/twice
-  holds "a fit mentions it" says "as 'again' those of '3'"
+  holds "fit reports the duplicate trajectory" says "own name ('again' and '3')"
   rm -r box/twice
   printf '1,1,"1,5",monitor,positive\n' | table
   run lint example:diag table.csv
-  holds "a decimal comma in quotes is a fault" shows "'1,5' in column 'time'; expected a finite number (with a decimal point)"
+  holds "lint reports a decimal comma in quotes" shows "'1,5' in column 'time'; expected a finite number (with a decimal point)"
   printf '1,1,1,5,monitor,positive\n' | table
   fails 3 'numbers with a decimal point' lint example:diag table.csv
   printf '1,1,1,"monitor,positive\n' | table
   fails 3 'a quote opens here and is never closed' lint example:diag table.csv
   printf '\357\273\277agent,trajectory,time,action,observation\r\n1,1,1,"monitor",positive\r\n1,1,2,monitor,positive\n' >table.csv
   succeeds lint example:diag table.csv
-  holds "a byte order mark is said" says 'byte order mark'
-  holds "mixed line ends are said" says 'line ends are inconsistent'
+  holds "lint reports a byte order mark" says 'byte order mark'
+  holds "lint reports mixed line ends" says 'line ends are inconsistent'
   fails 3 "no column 'age' (--where)" lint example:diag table.csv --where 'age>75'
   fails 3 "no column 'hidden' (a covariate)" lint example:diag table.csv --state hidden
   sed 's/0.7, 0.3/1, 0/; s/0.3, 0.7/1, 0/' "$examples/diag.yaml" >never.yaml
   run lint never.yaml table.csv
-  holds "lint of an impossible observation ends with 1" [ "$code" -eq 1 ]
-  holds "lint says where it stands" shows "table.csv:2: 'positive' after 'monitor'"
+  holds "lint of an impossible observation: exit code 1" [ "$code" -eq 1 ]
+  holds "lint reports the line of the impossible observation" shows "table.csv:2: 'positive' after 'monitor'"
 
   # Simulated logs are read by the problem that codes raw ones, and states in a column are counted.
   succeeds simulate "$examples/adni/adni.yaml" -n 50 --steps 3 --states -o coded.csv
   succeeds lint "$examples/adni/adni.yaml" coded.csv --state state --json
-  holds "states come from the column" shows '"states": "column"'
-  holds "a coded log is said to be one" says 'read unchanged'
+  holds "lint reads states from their column" shows '"states": "column"'
+  holds "lint reports a log with labels instead of codes" says 'read unchanged'
   succeeds solve "$examples/adni/authors.yaml" --json
 }
 
@@ -809,7 +809,7 @@ assert answer["states"] == "posterior"'
 test_learn() {
   succeeds learn example:diag one.csv
   holds "transitions are under the names of states" grep -qE '^ +healthy +diseased$' out
-  holds "observations are under their names" grep -qE '^ +negative +positive$' out
+  holds "observations are under the names of observations" grep -qE '^ +negative +positive$' out
   run learn example:diag one.csv --draws 20 --chains 2 -o learnt
   fails 3 "'learnt' is a run of \`idm learn\`" report learnt
 }
@@ -829,9 +829,9 @@ test_modes() {
   succeeds learn second.yaml bits.csv --draws 800 --warmup 200 --starts 1 -o lower --json
   json 'j["observation"]["look"][0][0] + j["observation"]["look"][0][2] > 0.9 and len(j["starts"]) == 1'
   run check higher
-  holds "draws are of the higher mode" grep -q '^higher-mode  *passed' out
+  holds "draws of the higher mode pass the check higher-mode" grep -q '^higher-mode  *passed' out
   run check lower
-  holds "draws of the lower mode fail" grep -q '^higher-mode  *failed' out
+  holds "draws of the lower mode fail the check higher-mode" grep -q '^higher-mode  *failed' out
   begin learn second.yaml bits.csv --draws 800 --warmup 200 -o resumed
   await resumed/checkpoint
   kill -KILL "$process" 2>/dev/null || true
@@ -839,7 +839,7 @@ test_modes() {
   if [ -e resumed/run.nc ]; then echo 'skipped: the draws were over before their first checkpoint'; fi
   succeeds learn second.yaml bits.csv --draws 800 --warmup 200 -o resumed --resume
   holds "draws that were killed and resumed have the same bytes" same resumed/run.nc higher/run.nc
-  holds "and the same summary" same resumed/summary.json higher/summary.json
+  holds "and their summaries have the same bytes" same resumed/summary.json higher/summary.json
   test_mirrored_modes
 }
 
@@ -854,7 +854,7 @@ test_mirrored_modes() {
   succeeds learn second.yaml mirrored.csv --draws 1500 --warmup 200 -o mirrored --json
   json 'len(j["modes"]["share"]) == 2 and near(j["modes"]["share"][0], 0.5, 0.12) and j["modes"]["moves"] > 100'
   run check mirrored
-  holds "chains that move between modes pass" grep -q '^r-hat  *passed' out
+  holds "chains that move between modes pass the check r-hat" grep -q '^r-hat  *passed' out
   begin learn second.yaml mirrored.csv --draws 1500 --warmup 200 --threads 1 -o moved
   await moved/checkpoint
   kill -KILL "$process" 2>/dev/null || true
@@ -908,7 +908,7 @@ test_fit_usage() {
   fails 3 "'nowhere' is no run" summary nowhere
   fails 3 "'good.csv' is no run" check good.csv
   fails 3 "there is no 'box/config.yaml'" summary box
-  holds "a fit that is refused leaves nothing behind" box_is_empty
+  holds "a refused fit leaves no file" box_is_empty
 }
 
 # alpha on the log scale with a wide prior: its sd varies between seeds from 1.8 to 1,450, so tables show only the
@@ -921,7 +921,7 @@ test_heavy_tail() {
   succeeds summary heavy
   holds "summary shows no mean and no sd" grep -qE '^alpha +- +- +- +1\.' out
   run check heavy
-  holds "a remark states why" grep -q 'depends on its few largest draws' out
+  holds "a remark gives the reason for the missing mean" grep -q 'depends on its few largest draws' out
   holds "the report shows no mean and no sd" grep -q 'A dash in place of mean and sd' heavy/report.html
 }
 
@@ -936,33 +936,33 @@ test_fit_blocks() {
 test_fit_results() {
   rm -r run
   fit -o run --json
-  holds "fit --json ends with 0, not $code" [ "$code" -eq 0 ]
+  holds "fit --json: exit code 0 (is $code)" [ "$code" -eq 0 ]
   json 'j["chains"] == 2 and j["draws"] == 60 and list(j["posterior"]) == ["alpha"]'
   json 'set(j) >= {"posterior", "verdict", "identification", "ridge", "sensitivity", "projection"}'
   json 'open("run/summary.json").read() == text'
-  holds "a run is three files and a page" holds_only run 'config.yaml report.html run.nc summary.json '
+  holds "a run folder has three files and a report page" holds_only run 'config.yaml report.html run.nc summary.json '
   page_agrees run
   fit -o threads --threads 2
-  holds "threads are given once" [ "$code" -eq 2 ]
+  holds "--threads is accepted only once" [ "$code" -eq 2 ]
   succeeds fit run/config.yaml --threads 2 -o threads
   holds "2 threads give the same draws" same run/run.nc threads/run.nc
   holds "2 threads give the same summary" same run/summary.json threads/summary.json
   fit -o seed --seed 9000000000000000000 --stan
   holds "another seed gives other draws" differs run/run.nc seed/run.nc
-  holds "--stan writes a file a chain" holds_only seed \
+  holds "--stan writes one file per chain" holds_only seed \
     'chain-1.csv chain-2.csv config.yaml report.html run.nc summary.json '
   succeeds score seed fit.csv
   # An existing run is overwritten only on request, and then completely.
   cp run/run.nc old.nc
   fit -o run
-  holds "an existing run ends with 2, not $code" [ "$code" -eq 2 ]
-  holds "an existing run is named" says "'run' holds a run already; add --overwrite, or --resume"
-  holds "an existing run stays" same run/run.nc old.nc
+  holds "fit into an existing run: exit code 2 (is $code)" [ "$code" -eq 2 ]
+  holds "fit into an existing run: the message names the run" says "'run' holds a run already; add --overwrite, or --resume"
+  holds "fit into an existing run leaves it unchanged" same run/run.nc old.nc
   fit -o seed --overwrite
-  holds "--overwrite leaves nothing of the old run" holds_only seed 'config.yaml report.html run.nc summary.json '
-  holds "--overwrite gives what a fresh run does" same run/run.nc seed/run.nc
+  holds "--overwrite removes all files of the old run" holds_only seed 'config.yaml report.html run.nc summary.json '
+  holds "--overwrite gives the draws of a new run" same run/run.nc seed/run.nc
   succeeds summary run
-  holds "summary names alpha" grep -q '^alpha ' out
+  holds "summary has a row of alpha" grep -q '^alpha ' out
   succeeds summary run --json
   cp out summary.json
   json 'j["posterior"] == json.load(open("run/summary.json"))["posterior"]'
@@ -978,31 +978,31 @@ test_resume() {
   cp run/summary.json old.json
   mv fit.csv kept.csv
   succeeds fit --resume -o run
-  holds "a complete run is noted" says 'note: the run is complete: there is nothing to resume'
-  holds "nothing is printed" is_empty out
+  holds "a note reports that the run is complete" says 'note: the run is complete: there is nothing to resume'
+  holds "standard output is empty" is_empty out
   cp kept.csv fit.csv
   rm -rf part && cp -R run part
   succeeds fit --resume --stan -o part
-  holds "--resume --stan writes a file a chain" holds_only part \
+  holds "--resume --stan writes one file per chain" holds_only part \
     'chain-1.csv chain-2.csv config.yaml report.html run.nc summary.json '
   # A run without run.nc is unfinished; after --resume it has the same bytes.
   rm -rf part && cp -R run part && rm part/run.nc part/summary.json
-  fails 3 "the run in 'part' is not finished: \`idm fit --resume -o part\` goes on" check part
+  fails 3 "the run in 'part' is not finished: \`idm fit --resume -o part\` continues it" check part
   fails 3 "the run in 'part' is not finished" summary part
   fails 3 "the run in 'part' is not finished" score part fit.csv
   fails 3 "the run in 'part' is not finished" simulate part -n 1
   echo '1,999,1,declare_healthy,' >>fit.csv
   fails 3 'is not the log that the run began with' fit --resume -o part
   succeeds fit example:diag kept.csv --resume -o part
-  holds "a run that is resumed is the same" same part/run.nc old.nc
-  holds "its summary too" same part/summary.json old.json
+  holds "a resumed run has the same draws" same part/run.nc old.nc
+  holds "a resumed run has the same summary" same part/summary.json old.json
   cp kept.csv fit.csv
 }
 
 # config.yaml is valid from every folder, and run.nc does not depend on the location of its inputs.
 test_places() {
-  holds "config.yaml names the log by its whole path" grep -q "^  data: .*$(pwd -P)/fit.csv" run/config.yaml
-  holds "an example has no path" grep -q '^  problem: .*example:diag' run/config.yaml
+  holds "config.yaml has the absolute path of the log" grep -q "^  data: .*$(pwd -P)/fit.csv" run/config.yaml
+  holds "config.yaml has the name of an example, without a path" grep -q '^  problem: .*example:diag' run/config.yaml
   succeeds convert example:diag diag.yaml
   rm -rf part && cp -R run part && rm part/run.nc part/summary.json
   mkdir -p elsewhere
@@ -1014,16 +1014,16 @@ test_places() {
   # shellcheck disable=SC2086 # several options
   succeeds fit ../diag.yaml near.csv --free alpha $small -o named
   cd ..
-  holds "a run from another folder is the same" same run/run.nc elsewhere/again/run.nc
-  holds "a run resumed from another folder is the same" same run/run.nc part/run.nc
-  holds "config.yaml names the problem by its whole path" grep -q "^  problem: .*$(pwd -P)/diag.yaml" elsewhere/named/config.yaml
+  holds "a run from another folder has the same draws" same run/run.nc elsewhere/again/run.nc
+  holds "a run resumed from another folder has the same draws" same run/run.nc part/run.nc
+  holds "config.yaml has the absolute path of the problem" grep -q "^  problem: .*$(pwd -P)/diag.yaml" elsewhere/named/config.yaml
 }
 
 # run.nc and config.yaml of two requests.
 test_strangers() {
   rm -rf part && cp -R run part
   sed -i 's/^discount: .*/discount: 0.5/' part/config.yaml
-  holds "the discount is another" differs run/config.yaml part/config.yaml
+  holds "the edited config.yaml has another discount" differs run/config.yaml part/config.yaml
   for command in 'score part fit.csv' 'simulate part -n 1' 'check part' 'summary part'; do
     # shellcheck disable=SC2086 # a command and its arguments
     fails 3 "'part/run.nc' and 'part/config.yaml' do not belong together" $command
@@ -1042,11 +1042,11 @@ test_strangers() {
   # The log may have been moved.
   rm -rf part && cp -R run part
   sed -i 's/^  data: .*/  data: moved.csv/' part/config.yaml
-  holds "the log is elsewhere" differs run/config.yaml part/config.yaml
+  holds "the edited config.yaml has another path of the log" differs run/config.yaml part/config.yaml
   succeeds score part fit.csv
   # config.yaml may have been edited by another program: its content decides.
   { echo '# the same' && sed 's/^discount: \(.*\)/discount:   "\10"/; s/^  chains: 2/  chains: 2.0/' run/config.yaml; } >part/config.yaml
-  holds "it is written in another way" differs run/config.yaml part/config.yaml
+  holds "the edited config.yaml has another layout" differs run/config.yaml part/config.yaml
   succeeds score part fit.csv
 }
 
@@ -1077,11 +1077,11 @@ test_classes() {
   succeeds fit example:maintenance soft.csv --class det-dm-il -o class-run --overwrite --json
   json 'j["objective"] > 0.01 and j["certificate"] <= 1e-9 and j["projection"]["log_loss"] == "inf" and all(max(p.values()) == 1 for p in j["policy"].values())'
   run check class-run
-  holds "a rule of one action a state is not what the log does" [ "$code" -eq 1 ]
+  holds "check rejects a deterministic rule for a stochastic log" [ "$code" -eq 1 ]
   succeeds score class-run soft.csv
   fails 3 'infinite for every deterministic rule' fit example:maintenance soft.csv --class det-dm-il --divergence kl -o box/run
   succeeds fit example:maintenance best.csv --class rs-irl -o class-run --overwrite
-  holds "one model leaves nothing to fear" grep -q 'the agent has one model: the risk level has no effect' out
+  holds "solve reports that the risk level has no effect with one model" grep -q 'the agent has one model: the risk level has no effect' out
   # The example of docs/classes.md.
   succeeds convert example:maintenance wary.yaml --set planner=cvar-robust --set alpha=0 --set risk_level=0.25 --set start=[0.4,0.3,0.3]
   printf 'models: {uniform: 0.5}\nfree: {utility: {entries: [run.worn]}, risk_level: {}}\n' >> wary.yaml
@@ -1107,11 +1107,11 @@ test_classes() {
   fails 2 "determines 'choice'" fit example:maintenance soft.csv --class all --set choice=best
   # The keys that the planner of the class reads decide, not those of the planner in the file.
   succeeds fit example:maintenance soft.csv --class stoc-irl --set temperature=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
-  holds "no note on a temperature that counts" is_absent 'no effect with planner' err
+  holds "no note on a temperature that has an effect" is_absent 'no effect with planner' err
   succeeds fit example:maintenance soft.csv --class stoc-irl --set alpha=5 --chains 2 --warmup 20 --draws 20 -o class-run --overwrite
-  holds "a note on an alpha that does not" says "--set alpha: no effect with planner 'boltzmann-exploratory'"
+  holds "a note on an alpha that has no effect" says "--set alpha: no effect with planner 'boltzmann-exploratory'"
   succeeds fit example:maintenance soft.csv --free alpha --inverse map --draws 5 --thin 2 -o class-run --overwrite
-  holds "a note on options that map does not read" says "'map' does not use --draws, --thin"
+  holds "a note on options that map does not use" says "'map' does not use --draws, --thin"
   fails 2 "--norm has no effect with inverse planner 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
   succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
   succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
@@ -1122,7 +1122,7 @@ test_classes() {
   fails 2 "--class all prints a table" fit example:maintenance soft.csv --class all -o box/run
   fails 3 'the log has no column for the batch' fit example:maintenance soft.csv --inverse policy-inversion --free utility -o box/run
   fails 3 'the log has no column for the environment' fit example:maintenance soft.csv --inverse multiple-experimentation --free utility -o box/run
-  holds "nothing is left behind" box_is_empty
+  holds "no file is left in the output folder" box_is_empty
   # Answers by the likelihood also have an objective, a certificate and a policy, including when they are read again.
   succeeds fit example:maintenance soft.csv --free alpha --chains 2 --draws 200 --warmup 200 -o class-run --overwrite --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.2 and j["objective_kind"] == "-log-likelihood"'
@@ -1132,24 +1132,24 @@ test_classes() {
   json 'j["certificate_kind"] == "R-hat" and near(sum(j["policy"]["worn"].values()), 1, 1e-9)'
   # Results of a run as a page, for any location.
   succeeds report class-run -o page.html
-  holds "a page is whole" grep -q '</html>' page.html
-  holds "and has the answer's figures" grep -q '<svg' page.html
+  holds "the report page is complete" grep -q '</html>' page.html
+  holds "the report page has figures" grep -q '<svg' page.html
   fails 3 "'nowhere' is not the folder of a run" report nowhere -o none.html
-  holds "of nothing there is no page" [ ! -e none.html ]
+  holds "a refused report writes no page" [ ! -e none.html ]
   # Two agents of one problem: their utilities and their policies.
   succeeds compare example:maintenance class-run --json
   json 'near(j["canonical_distance"], 0, 1e-7) and j["kl"]["first_second"] > 0.01 and j["kl"]["second_first"] > 0.01'
   succeeds compare class-run class-run
-  holds "nobody is away from themselves" shows 'canonical distance 0 (0: equal up to'
-  holds "nor in what they do" shows 'KL(first || second) 0, '
+  holds "the canonical distance of a run from itself is 0" shows 'canonical distance 0 (0: equal up to'
+  holds "the KL divergence of a run from itself is 0" shows 'KL(first || second) 0, '
   succeeds compare example:diag example:diag
-  holds "hidden states have no policy by state" shows 'none by state'
+  holds "compare reports that hidden states have no policy by state" shows 'none by state'
   fails 3 'one problem has 3 states and the other 2' compare example:maintenance example:diag
   fails 2 'compare' compare example:maintenance
   succeeds list classes --json
   json 'len(j["classes"]) == 14 and all(c["ticks"]["tau_env"] for c in j["classes"])'
   succeeds list classes --proposition
-  holds "both sides of the proposition agree" grep -qE 'differ by at most [0-9.]+e-1[0-9]' out
+  holds "both sides of the proposition are equal up to rounding" grep -qE 'differ by at most [0-9.]+e-1[0-9]' out
   fails 2 '--proposition applies to classes only' list planners --proposition
 }
 
@@ -1160,7 +1160,7 @@ test_environments() {
     echo 'environments: {rough: {transition: {run: [[0.5, 0.5, 0], [0, 0.5, 0.5], [0, 0, 1]]}}, new: {start: worn}}'
   } >family.yaml
   succeeds simulate family.yaml -n 5 --steps 4 --set environment=rough -o rough.csv
-  holds "simulate writes where it was" grep -q ',rough$' rough.csv
+  holds "simulate writes the environment of each row" grep -q ',rough$' rough.csv
   succeeds simulate family.yaml -n 5 --steps 4 --set environment=new -o new.csv
   succeeds score family.yaml rough.csv --set environment=rough
   fails 3 "the log is of the environment 'rough', but the problem is in its own" score family.yaml rough.csv
@@ -1169,14 +1169,14 @@ test_environments() {
   fails 2 "there is no environment 'calm'; expected one of rough, new" solve family.yaml --set environment=calm
   sed 's/,rough$/,calm/' rough.csv >odd.csv
   fails 3 "odd.csv:2:" score family.yaml odd.csv
-  holds "which names those that there are" says "'calm' is no environment of the problem; expected one of: rough, new"
+  holds "the message lists the environments of the problem" says "'calm' is no environment of the problem; expected one of: rough, new"
   succeeds simulate family.yaml -n 9 --steps 6 --set planner=rational --set environment=rough -o one.csv
   succeeds simulate family.yaml -n 9 --steps 6 --set planner=rational --set environment=new -o two.csv
   succeeds fit family.yaml one.csv two.csv --inverse multiple-experimentation --set planner=rational \
     --free '{utility: {entries: [run.good, repair.worn]}}' --bound 20 -o family-run --json
   json 'len(j["ranges"]) == 2 and all(low <= high for low, high in j["ranges"].values())'
   succeeds check family-run
-  holds "a set is a set when it is read again" shows 'a set whose certificate is closed'
+  holds "a run whose answer is a set is read back as a set" shows 'a set whose certificate is closed'
   succeeds convert family.yaml again.yaml
   succeeds score again.yaml rough.csv --set environment=rough
 }
@@ -1211,14 +1211,14 @@ YAML
   printf 'worse,better\n1,2\n' >separable.csv
   fails 3 'the preferences are separable' fit walk.yaml walk.csv --free '{utility: {entries: [right.b], prior: flat}}' \
     --inverse preference --preferences separable.csv -o box/run
-  holds "nothing is left behind" box_is_empty
+  holds "no file is left in the output folder" box_is_empty
   succeeds "$@" --inverse preference --preferences prefer.csv -o mode --json
   json 'j["certificate_kind"] == "gradient norm" and j["certificate"] <= 1e-9 and len(j["open_directions"]) >= 1'
-  holds "a circle is noted" says 'preferences form a cycle, as in 1 over 3 over 2 over 1'
+  holds "a note reports a cycle of preferences" says 'preferences form a cycle, as in 1 over 3 over 2 over 1'
   gzip -k prefer.csv
   succeeds "$@" --inverse preference-bayes --preferences prefer.csv.gz --chains 2 --draws 2000 --warmup 300 -o drawn
-  holds "the posterior's centre behaves" shows "the behaviour at the posterior's centre"
-  holds "draws are trusted as draws" shows 'verdict: the draws can be trusted; see what is left open above'
+  holds "the policy at the posterior centre is printed" shows "the behaviour at the posterior's centre"
+  holds "the verdict on the draws refers to what is left open" shows 'verdict: the draws can be trusted; see what is left open above'
   succeeds check drawn mode
   succeeds summary drawn --json
   json 'j["certificate_kind"] == "R-hat" and 1 <= j["certificate"] < 1.01 and j["verdict"]["trusted"]'
@@ -1232,12 +1232,12 @@ YAML
   succeeds fit walk.yaml walk.csv --free '{utility: {prior: flat}}' --inverse preference-bayes --preferences prefer.csv \
     --chains 2 --draws 50 --warmup 50 -o improper
   run check improper
-  holds "an improper posterior ends with 1, not $code" [ "$code" -eq 1 ]
-  holds "and says why" shows 'FAILS: improper: the prior is flat'
+  holds "an improper posterior: exit code 1 (is $code)" [ "$code" -eq 1 ]
+  holds "an improper posterior: the verdict names the flat prior" shows 'FAILS: improper: the prior is flat'
   # The run uses the stored content of the table.
-  holds "config.yaml names the table" grep -q '^  preferences: ".*/prefer.csv.gz"' drawn/config.yaml
+  holds "config.yaml has the path of the preference table" grep -q '^  preferences: ".*/prefer.csv.gz"' drawn/config.yaml
   succeeds fit drawn/config.yaml -o again
-  holds "the same draws again" cmp -s drawn/run.nc again/run.nc
+  holds "the stored preferences give the same draws" cmp -s drawn/run.nc again/run.nc
   printf '2,5\n' | cat prefer.csv - | gzip >prefer.csv.gz
   fails 3 'does not hold the preferences that config.yaml names' fit drawn/config.yaml -o box/run
   succeeds fit drawn/config.yaml --preferences prefer.csv -o moved-table
@@ -1262,7 +1262,7 @@ CSV
   fails 2 "comes from the data column 'reward_low'" "$@"
   set -- "$@" --set utility.bet_low.low=10
   succeeds "$@"
-  holds "simulate gives rows" [ "$(rows out)" -gt 5 ]
+  holds "simulate prints rows" [ "$(rows out)" -gt 5 ]
   fails 2 '--set cannot change the parameters of a run' "$@" --set alpha=1
   fails 2 '--set cannot change the parameters of a run' "$@" --set utility.draw=-0.2
   fails 2 '--set cannot change the parameters of a run' simulate columns -n 5 --set utility.draw=-draw_cost
@@ -1301,13 +1301,13 @@ YAML
   succeeds solve walk-run --json
   cp out walk.json
   succeeds convert walk-run -o fitted.yaml
-  holds "a comment names the point" grep -q '^# Numbers inferred by walk-run, at the centre of its posterior' fitted.yaml
-  holds "nothing is free in it" is_absent 'free:' fitted.yaml
+  holds "a comment in the converted problem names the posterior centre" grep -q '^# Numbers inferred by walk-run, at the centre of its posterior' fitted.yaml
+  holds "the converted problem has no free parameters" is_absent 'free:' fitted.yaml
   succeeds solve fitted.yaml --json
   json 'near(j["value"], json.load(open("walk.json"))["value"], 1e-9)'
   json 'all(near(j["policy"][u], p, 1e-9) for u, p in json.load(open("walk.json"))["policy"].items())'
   succeeds convert walk-run drawn.yaml --draw 7
-  holds "or the draw" grep -q '^# Numbers inferred by walk-run, at draw 7 of its posterior' drawn.yaml
+  holds "a comment in the converted problem names the draw" grep -q '^# Numbers inferred by walk-run, at draw 7 of its posterior' drawn.yaml
   succeeds solve walk-run --draw 7 --json
   cp out walk.json
   succeeds solve drawn.yaml --json
@@ -1328,22 +1328,22 @@ def at(path):
 PYTHON
   # In another environment: by iteration of the soft Bellman equation, from the utilities of fitted.yaml.
   succeeds solve walk-run --problem wind.yaml --json
-  holds "which is noted" says 'dynamics, start and endings are those of wind.yaml'
+  holds "a note names the parts of the other problem that are used" says 'dynamics, start and endings are those of wind.yaml'
   json 'near(j["at"], [[1, 0, 0]]) and near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
   succeeds convert walk-run --problem wind.yaml -o moved.yaml
   succeeds solve moved.yaml --json
   json 'near(j["value"], __import__("soft_values").at("fitted.yaml"), 1e-7)'
   succeeds simulate walk-run --problem wind.yaml -n 7 --steps 2 -o wind.csv
-  holds "a simulation begins where the other problem does" [ "$(grep -c '^1,[0-9]*,1,a,' wind.csv)" -eq 7 ]
+  holds "a simulation starts in the start state of the other problem" [ "$(grep -c '^1,[0-9]*,1,a,' wind.csv)" -eq 7 ]
   succeeds score walk-run wind.csv --problem wind.yaml
   cp out elsewhere
   succeeds score walk-run wind.csv
-  holds "decisions are scored by the plan for the other problem" differ out elsewhere
+  holds "scores with and without the other problem differ" differ out elsewhere
   succeeds explain walk-run wind.csv --problem wind.yaml --json
   sed '/^discount/d; /^utility/d' wind.yaml >other.yaml
   printf 'discount: 0.5\nutility: {"*": 7}\n' >>other.yaml
   succeeds solve walk-run --problem other.yaml
-  holds "which names what is not used" says 'not used of other.yaml: utility, discount (0.5; here 0.9)'
+  holds "a note names the parts of the other problem that are not used" says 'not used of other.yaml: utility, discount (0.5; here 0.9)'
   sed 's/\[a, b, c\]/[a, x, c]/' wind.yaml >other.yaml
   for command in solve simulate; do
     fails 3 "other.yaml: state 2 of the other problem is 'x'; expected 'b'" $command walk-run --problem other.yaml
@@ -1377,8 +1377,8 @@ YAML
   succeeds solve cells.yaml --json
   json 'j["states"]["goal"] == {"value": 0, "policy": None} and j["states"]["a"]["value"] < 0'
   succeeds simulate cells.yaml -n 200 -o cells-log.csv
-  holds "trajectories end on arrival" [ "$(grep -c ',goal$' cells-log.csv)" -eq 200 ]
-  holds "and nothing is done there" is_absent ',goal,' cells-log.csv
+  holds "trajectories end in the terminal state" [ "$(grep -c ',goal$' cells-log.csv)" -eq 200 ]
+  holds "no action is recorded in the terminal state" is_absent ',goal,' cells-log.csv
   succeeds fit cells.yaml cells-log.csv --inverse map -o cells-run --json
   json 'set(j["posterior"]) == {"utility[wet]", "utility[far]"}'
   json 'near(j["posterior"]["utility[wet]"]["mean"], -1, 0.3) and near(j["posterior"]["utility[far]"]["mean"], 0.2, 0.2)'
@@ -1422,7 +1422,7 @@ damaged() {
   file=$1 words=$2
   shift 2
   fails 3 "damaged/$file" "$@"
-  holds "idm $* says '$words'" says "$words"
+  holds "idm $*: the message contains '$words'" says "$words"
   rm -rf damaged && cp -R run damaged
 }
 
@@ -1477,13 +1477,13 @@ test_check() {
   json '[c["outcome"] for c in j["checks"] if c["name"] == "environment"] == ["passed"]'
   succeeds check good
   holds "the checks that ran are listed" grep -q '^r-hat  *passed  *[01][.0-9]* (<= 1\.01)' out
-  holds "and those that did not, with the reason" grep -q '^ridge  *not run  *needs .*two free numbers' out
+  holds "the checks that did not run are listed with the reason" grep -q '^ridge  *not run  *needs .*two free numbers' out
   # Draws do not depend on the checks. Checks left out are reported as unchecked, and guarantee nothing.
   succeeds fit example:diag fit.csv --free alpha --threads 2 --checks none -o unchecked
-  holds "what is left out is listed" grep -q '^- unchecked: identification, ' out
-  holds "and the verdict is no promise" grep -q '^verdict: unchecked: nothing fails, but checks were left out' out
+  holds "the checks left out are listed" grep -q '^- unchecked: identification, ' out
+  holds "the verdict is unchecked if checks were left out" grep -q '^verdict: unchecked: nothing fails, but checks were left out' out
   run check unchecked --json
-  holds "an unchecked answer ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "an unchecked answer: exit code 1 (is $code)" [ "$code" -eq 1 ]
   json 'j["trusted"] is None and "independent-look" in j["unchecked"] and "r-hat" not in j["unchecked"]'
   json '[c["why"] for c in j["checks"] if c["name"] == "chance"] == ["left out: --checks none"]'
   succeeds summary good --json
@@ -1500,18 +1500,18 @@ del summary["checks"]
 json.dump(summary, open("older/summary.json", "w"))
 PYTHON
   succeeds check older
-  holds "an older run opens, and lists nothing as run" grep -q '^r-hat  *not recorded' out
-  holds "with its verdict" grep -q '^verdict: the draws can be trusted' out
+  holds "an older run is read, and its checks are listed as not recorded" grep -q '^r-hat  *not recorded' out
+  holds "an older run is read with its verdict" grep -q '^verdict: the draws can be trusted' out
   # beta of a neutral agent is not identified: under the paper's flat prior its tail is improper.
   succeeds fit example:diag fit.csv --free beta --sampler paper --draws 300 -o paper
-  holds "the paper's scheme is noted" says 'note: --sampler paper'
-  holds "its length too" says 'by default one chain of 100 + 1000 draws of 10 steps'
-  holds "KL is over histories that repeat" grep -q 'KL to the empirical policy .* over the [0-9]* decisions with repeated histories' out
+  holds "a note reports the sampler of the paper" says 'note: --sampler paper'
+  holds "a note reports the default length of the paper's chains" says 'by default one chain of 100 + 1000 draws of 10 steps'
+  holds "the KL divergence is over repeated histories" grep -q 'KL to the empirical policy .* over the [0-9]* decisions with repeated histories' out
   run check paper
-  holds "check ends with 1, not $code" [ "$code" -eq 1 ]
-  holds "the open tail is named" grep -q '^FAILS: nothing bounds beta above' out
+  holds "check: exit code 1 (is $code)" [ "$code" -eq 1 ]
+  holds "the verdict names the improper tail" grep -q '^FAILS: nothing bounds beta above' out
   run check paper --json
-  holds "check --json ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "check --json: exit code 1 (is $code)" [ "$code" -eq 1 ]
   json 'j["trusted"] is False and any("improper" in f for f in j["failures"])'
 }
 
@@ -1536,14 +1536,14 @@ for agent in range(8):
     for step in range(40):
         print("a%d,%d,%s,%s" % (agent, agent, draw.choice(["left", "right"]), draw.choice(["win", "loss"])))' >coin.csv
   succeeds fit arms.yaml coin.csv --free alpha,beta -o coin
-  holds "what cannot matter is noted before the fit" eval "head -1 err | grep -q 'beta cannot matter here: .* one model'"
-  holds "chance stands beside the log-loss" grep -q "log-loss .* (chance 0.6931, action frequencies 0.69" out
+  holds "a note before the fit names a parameter that has no effect" eval "head -1 err | grep -q 'beta cannot matter here: .* one model'"
+  holds "the log-loss is printed with that of chance" grep -q "log-loss .* (chance 0.6931, action frequencies 0.69" out
   run check coin
-  holds "check of a coin ends with 1, not $code" [ "$code" -eq 1 ]
-  holds "the model is no better than chance" grep -q '^MODEL: no better than chance' out
-  holds "beta is named with its cure" grep -q '^MODEL: beta cannot matter here, .* one model' out
-  holds "who shares is said" grep -q '8 agents share' out
-  holds "the verdict tells the halves apart" grep -q '^verdict: not to be trusted yet: the draws are sound, but the model' out
+  holds "check of random decisions: exit code 1 (is $code)" [ "$code" -eq 1 ]
+  holds "the verdict reports a model that is no better than chance" grep -q '^MODEL: no better than chance' out
+  holds "the verdict names beta and the remedy" grep -q '^MODEL: beta cannot matter here, .* one model' out
+  holds "check reports how many agents share the parameters" grep -q '8 agents share' out
+  holds "the verdict separates the draws from the model" grep -q '^verdict: not to be trusted yet: the draws are sound, but the model' out
   run check coin --json
   json 'j["trusted"] is False and j["failures"] == [] and len(j["misfits"]) >= 2'
   json 'set(json.load(open("coin/summary.json"))["model"]["tests"]) >= {"agents_alike", "stays_by_observation", "environment"}'
@@ -1565,7 +1565,7 @@ test_score_run() {
   succeeds fit example:diag one_trial.csv --free alpha --chains 1 --draws 3 --warmup 5 --stan -o draws
   : >by_hand
   sed -n 's/^-.*,//p' draws/chain-1.csv >alphas
-  holds "three draws are in chain-1.csv" [ "$(rows alphas)" -eq 3 ]
+  holds "chain-1.csv has three draws" [ "$(rows alphas)" -eq 3 ]
   while read -r alpha; do
     succeeds score example:diag one_trial.csv --set "alpha=$alpha" --json
     sed -n 's/.*"log_likelihood": \(.*\),/\1/p' out >>by_hand
@@ -1577,7 +1577,7 @@ test_score_run() {
   test_history
   succeeds simulate run -n 20 --seed 3 -o drawn.csv
   succeeds simulate run -n 20 --seed 3
-  holds "simulate RUN gives the same bytes again" same drawn.csv out
+  holds "simulate RUN gives the same bytes twice" same drawn.csv out
   succeeds score run drawn.csv --json
   json 'j["trajectories"] == 20'
 }
@@ -1593,7 +1593,7 @@ test_history() {
     succeeds score $subject fit.csv --where 'step>1' --history keep --json
     json "near(j['log_likelihood'], json.load(open('whole.json'))['log_likelihood'] - json.load(open('early.json'))['log_likelihood'], 1e-9)"
     json "j['decisions'] == json.load(open('whole.json'))['decisions'] - json.load(open('early.json'))['decisions']"
-    holds "a note counts the rows" says 'leaves out are read and not scored'
+    holds "a note counts the rows that are not scored" says 'leaves out are read and not scored'
     cp out kept.json
     succeeds score $subject fit.csv --where 'step>1' --json
     json "abs(j['log_likelihood'] - json.load(open('kept.json'))['log_likelihood']) > 1 and j['rows'] == json.load(open('kept.json'))['rows']"
@@ -1620,26 +1620,26 @@ test_round_trips() {
   holds "a problem on standard input is simulated" [ "$(rows out)" -gt 3 ]
   succeeds simulate example:diag --like fit.csv --seed 5 -o like.csv
   cut -d, -f1,2 fit.csv | sort -u >ids
-  holds "--like keeps agents and trajectories" eval 'cut -d, -f1,2 like.csv | sort -u | cmp -s - ids'
+  holds "--like preserves agents and trajectories" eval 'cut -d, -f1,2 like.csv | sort -u | cmp -s - ids'
   fails 2 'exclude each other' simulate example:diag --like fit.csv -n 3
   fails 2 'it needs --like DATA' simulate example:diag --where trajectory=1
   succeeds simulate example:diag --like fit.csv --where trajectory=1 -o one-like.csv
-  holds "--like keeps the rows that --where leaves" [ "$(cut -d, -f2 one-like.csv | sort -u | wc -l)" -eq 2 ]
+  holds "--like uses the rows that --where selects" [ "$(cut -d, -f2 one-like.csv | sort -u | wc -l)" -eq 2 ]
   fails 2 'is read' simulate example:diag --like like.csv -o like.csv
   succeeds simulate run --seed 2 -o predicted.csv
-  holds "a run keeps the design of its log" eval 'cut -d, -f1,2 predicted.csv | sort -u | cmp -s - ids'
+  holds "a simulation from a run preserves agents and trajectories of its log" eval 'cut -d, -f1,2 predicted.csv | sort -u | cmp -s - ids'
   succeeds simulate run --draw 3 --states
   holds "--states adds a column" eval 'head -1 out | grep -q ",state$"'
   fails 2 "--draw is '0'" simulate run --draw 0
   fails 2 'is a problem' simulate example:diag --draw 3
   succeeds solve run
-  holds "solve RUN says where" grep -q 'centre of its posterior' out
+  holds "solve RUN prints that it uses the posterior centre" grep -q 'centre of its posterior' out
   succeeds solve run --draw 2 --json
   json 'j["draw"] == "2" and len(j["value"]) == 1'
   succeeds recover run --replications 2 --chains 1 --draws 50 --warmup 20 --threads 1
-  holds "recover RUN follows its log" grep -q '2 logs of 60 trajectories' out
+  holds "recover RUN uses the size of its log" grep -q '2 logs of 60 trajectories' out
   succeeds summary run seed
-  holds "summary names the runs" eval 'grep -q "^run:" out && grep -q "^seed:" out'
+  holds "summary of several runs prints folder and seed" eval 'grep -q "^run:" out && grep -q "^seed:" out'
   succeeds summary run seed --json
   json 'list(j) == ["run", "seed"] and "alpha" in j["seed"]["posterior"]'
   run check run seed --json
@@ -1654,7 +1654,7 @@ test_trials() {
   json 'all(near(sum(float(r[k]) for k in r if k.startswith("probability.")), 1, 1e-9) for r in rows("trials.csv"))'
   succeeds score run fit.csv --trials trials.csv
   holds "trials of a run have quantiles" eval 'head -1 trials.csv | grep -q "q.monitor,q.monitor.q5,q.monitor.q95"'
-  holds "a line a row" [ "$(rows trials.csv)" -eq "$(rows fit.csv)" ]
+  holds "--trials writes one line per row" [ "$(rows trials.csv)" -eq "$(rows fit.csv)" ]
   fails 2 'not standard output' score example:diag fit.csv --trials -
   fails 2 'is read' score example:diag fit.csv --trials fit.csv
 }
@@ -1673,9 +1673,9 @@ test_explain() {
   json 'j["people"]["1"]["biases"] == [] and j["bias_rule"]["margin"] == 0.1 and j["bias_rule"]["updates"] == 20'
   json 'len(j["bias_rule"]["rules"]) == 4'
   succeeds explain example:diag fit.csv
-  holds "no bias is named" eval 'tail -1 out | grep -q "^none$"'
+  holds "explain reports no bias of a rational agent" eval 'tail -1 out | grep -q "^none$"'
   succeeds explain example:diag fit.csv --set prior_weight=0.5
-  holds "a bias is named" eval 'tail -1 out | grep -q "^1  *base-rate neglect (base rate 0\\.[45]"'
+  holds "explain reports base-rate neglect" eval 'tail -1 out | grep -q "^1  *base-rate neglect (base rate 0\\.[45]"'
   succeeds explain example:diag fit.csv --set prior_weight=0.5 --json
   json 'j["people"]["1"]["biases"] == ["base-rate neglect"]'
   succeeds explain run fit.csv --top 2 --json
@@ -1687,18 +1687,18 @@ test_explain() {
   json '"not to be trusted" in j["notes"][0]'
   for command in score simulate; do
     case $command in score) run score poor fit.csv ;; simulate) run simulate poor -o poor.csv ;; esac
-    holds "$command says that the run is not to be trusted" says 'the run is not to be trusted'
-    holds "$command is done all the same" [ "$code" -eq 0 ]
+    holds "$command: a note reports that the run is not trusted" says 'the run is not to be trusted'
+    holds "$command of a run that is not trusted: exit code 0" [ "$code" -eq 0 ]
   done
   succeeds explain example:diag fit.csv --trajectory 2
-  holds "a trajectory is shown" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "rational actions" out'
+  holds "explain prints one trajectory" eval 'grep -q "^trajectory 2 of agent 1: it " out && grep -q "rational actions" out'
   succeeds explain example:diag fit.csv --due monitor --top 3
-  holds "lists are shown" eval 'grep -q "^most surprising" out && grep -q "would have done it earlier" out'
+  holds "explain prints lists" eval 'grep -q "^most surprising" out && grep -q "would have done it earlier" out'
   succeeds simulate example:diag --set planner=deterministic-optimal --set evaluate=lookahead -n 30 --seed 2 -o best.csv
   succeeds explain example:diag best.csv --json
   json 'all(s["regret"] <= 1e-9 for t in j["trajectories"] for s in t["steps"]) and j["belated"] == []'
   succeeds explain example:diag fit.csv -o -
-  holds "CSV on standard output" eval 'head -1 out | grep -q "^agent,trajectory,step,line,action,observation,surprise"'
+  holds "explain writes CSV to standard output" eval 'head -1 out | grep -q "^agent,trajectory,step,line,action,observation,surprise"'
   fails 2 "no trajectory 'x'" explain example:diag fit.csv --trajectory x
   fails 2 "not an action of the problem" explain example:diag fit.csv --due cure
   fails 2 'not standard output' explain example:diag fit.csv --json -o -
@@ -1718,7 +1718,7 @@ test_fit_system() {
   if [ -c /dev/full ]; then
     # shellcheck disable=SC2086 # several options
     full fit example:diag fit.csv --free alpha $small -o whole --json
-    holds "a run that could not be printed is whole" holds_only whole 'config.yaml report.html run.nc summary.json '
+    holds "a run whose output could not be printed is complete" holds_only whole 'config.yaml report.html run.nc summary.json '
     full summary run
     full check good --json
   fi
@@ -1750,22 +1750,22 @@ test_audit() {
     json 'set(j["groups"]) == {"a", "b", "all"} and j["pool"] == "partial"'
     json 'j["contrasts"][0]["group"] == "b" and 0 <= j["contrasts"][0]["log_alpha"]["positive"] <= 1'
     json 'j["groups"]["a"]["verdict"] in ("identified", "depends on dynamics", "prior-driven", "failed")'
-    holds "trajectories without a group are counted" says "have no 'site'"
+    holds "audit counts the trajectories without a group" says "have no 'site'"
     cp out before
     sed 's/,a,/,Köln 東,/; s/,b,/,plain,/' groups.csv >letters.csv
     succeeds audit example:diag letters.csv --by site $few -o box/letters
-    holds "tables keep their columns whatever the letters" aligned out
+    holds "tables of an audit are aligned for labels of any characters" aligned out
     grep '^verdict: ' out >ended
     run check box/letters
-    holds "an audit ends with the verdict of idm check" grep -qxFf ended out
+    holds "the last line of an audit is the verdict of idm check" grep -qxFf ended out
     rm -r box/letters
     sed 's/,a,/,1,/; s/,b,/,1.0,/' groups.csv >numbers.csv
     succeeds audit example:diag numbers.csv --by site $few --json -o box/numbers
     json 'set(j["groups"]) == {"1", "1.0", "all"}'
-    holds "labels that are one number are told" says "'1' and '1.0' are equal as numbers but are different labels"
+    holds "a note names labels that are equal as numbers" says "'1' and '1.0' are equal as numbers but are different labels"
     rm -r box/numbers
     succeeds audit box/audit/config.yaml --json -o box/again
-    holds "config.yaml makes the same audit again" \
+    holds "the config.yaml of an audit reproduces it" \
       python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
     fails 2 'holds a run already' audit example:diag groups.csv --by site $few -o box/audit
     succeeds simulate example:diag -n 300 --seed 5 -o many.csv
@@ -1781,7 +1781,7 @@ test_audit() {
     holds "a forest of an audit shows its contrasts" grep -q '^differences in log alpha,' figure.csv
     fails 2 'needs a problem' plot policy box/audit
     rm figure.svg figure.csv
-    holds "so few draws are not to be trusted" sh -c '"$IDM_PROGRAM" check box/audit >/dev/null 2>&1; test $? = 1'
+    holds "check of an audit with few draws: exit code 1" sh -c '"$IDM_PROGRAM" check box/audit >/dev/null 2>&1; test $? = 1'
     fails 3 'is an audit' score box/audit groups.csv
     fails 3 'no run' audit example:diag groups.csv --by site --dynamics box/nothing $few -o box/other
     rm -r box/audit box/again
@@ -1790,7 +1790,7 @@ test_audit() {
     json 'j["people"] and j["groups"]["a"]["agents"] == 2 and j["population"]["log_alpha"]["within"]["mean"] > 0'
     cp out before
     succeeds audit box/people/config.yaml --json -o box/again
-    holds "config.yaml nests agents again" \
+    holds "the config.yaml of an audit with nested agents reproduces it" \
       python3 -c 'import json; a, b = [json.load(open(f)) for f in ("before", "out")]; assert a["groups"] == b["groups"]'
     succeeds audit example:diag nested.csv --by site --people --pool none $few --json -o box/people --overwrite
     json 'j["groups"]["b"]["within"]["log_alpha"]["mean"] > 0 and "population" not in j'
@@ -1800,7 +1800,7 @@ test_audit() {
     fails 3 'has trajectories in' audit example:diag groups.csv --by site --people $few -o box/audit
     fails 2 'expected --pool none or holm' audit example:diag nested.csv --by site --people --dynamics group $few \
       -o box/audit
-    fails 2 'which groups?' audit example:diag groups.csv $few -o box/audit
+    fails 2 'no groups are given' audit example:diag groups.csv $few -o box/audit
     fails 2 'exclude each other' audit example:diag groups.csv --by site --group 'AGE>75' $few -o box/audit
     fails 3 'sitt' audit example:diag groups.csv --by sitt $few -o box/audit
     fails 3 'at least two groups' audit example:diag groups.csv --by one $few -o box/audit
@@ -1809,7 +1809,7 @@ test_audit() {
     fails 3 'varies within trajectory' audit example:diag groups.csv --by action $few -o box/audit
     fails 2 'expected partial, none or holm' audit example:diag groups.csv --by site --pool half $few -o box/audit
   }
-  holds "audits that fail leave nothing" box_is_empty
+  holds "failed audits leave no file" box_is_empty
 }
 
 # Dynamics learnt from the log of the decisions are sampled jointly with them. Those of another log are fixed at each of
@@ -1842,18 +1842,18 @@ YAML
     succeeds audit learning.yaml sites$log.csv --by site --dynamics box/dynamics $few --json -o box/audit
     if [ $log = 1 ]; then
       json 'j["joint_dynamics"]["mean"]["start[healthy]"] > 0 and j["groups"]["a"]["inverse_beta"]["q5"] is not None'
-      holds "a fit over its own log's dynamics has an interval" \
+      holds "a fit joint with the dynamics of its own log has an interval" \
         python3 -c 'import json; j = json.load(open("fitted")); assert j["joint_dynamics"] and j["posterior"]["inverse_beta"]["q5"] < 9'
     else
       json '"joint_dynamics" not in j and all((g["inverse_beta"]["between_dynamics"] > 0.5) == (g["inverse_beta"]["q5"] is None) for g in j["groups"].values())'
       json 'any(g["inverse_beta"]["q5"] is None and g["inverse_beta"]["q2_5"] is None for g in j["groups"].values())'
-      holds "a fit over another log's dynamics has no interval that depends on them" \
+      holds "a fit over the dynamics of another log has no interval for parameters that depend on them" \
         python3 -c 'import json; j = json.load(open("fitted")); q = j["posterior"]["inverse_beta"]; assert (j["dynamics"]["variance_between"]["inverse_beta"] > 0.5) == (q["q5"] is None)'
       succeeds audit learning.yaml sites$log.csv --by site --dynamics box/dynamics $few -o box/audit --overwrite
-      holds "the table says why" shows 'depends on dynamics'
+      holds "the table gives the reason for a missing interval" shows 'depends on dynamics'
       succeeds plot forest box/audit -o figure.svg --data figure.csv
       succeeds report box/audit -o page.html
-      holds "the page says why" grep -q 'depends on dynamics' page.html
+      holds "the report page gives the reason for a missing interval" grep -q 'depends on dynamics' page.html
       rm figure.svg figure.csv page.html
     fi
     rm -r box/fit box/audit
@@ -1910,7 +1910,7 @@ YAML
   succeeds score ward.yaml missed.csv --json
   json "j['missed'] == $missed > 40 and j['decisions'] == $decided and j['forced'] == j['unrecorded'] == 0"
   succeeds score ward.yaml missed.csv --trials trials.csv
-  holds "missed responses have no action among the trials" [ "$(grep -c ',,' trials.csv)" -ge "$missed" ]
+  holds "missed responses have no action in --trials" [ "$(grep -c ',,' trials.csv)" -ge "$missed" ]
   succeeds lint ward.yaml missed.csv --json
   json "j['missed'] == $missed and sum(j['actions'].values()) == $decided and j['missing']['action'] == 0"
   succeeds lint ward.yaml missed.csv
@@ -1920,12 +1920,12 @@ YAML
   succeeds simulate ward.yaml --like missed.csv --seed 4 -o like.csv
   cut -d, -f1-4 missed.csv | grep -E 'late|NA' >of.log
   cut -d, -f1-4 like.csv | grep -E 'late|NA' >of.like
-  holds "the same responses are missed" cmp -s of.log of.like
+  holds "simulated logs miss the same responses" cmp -s of.log of.like
   # shellcheck disable=SC2086 # several options
   {
     succeeds fit ward.yaml missed.csv --free alpha $small -o box/missed --json
     json "j['projection']['decisions'] == $decided"
-    holds "the page names missed responses" \
+    holds "the report page counts missed responses" \
       grep -q "$decided decisions .*; $missed further rows with a missed response are history only" box/missed/report.html
     succeeds score box/missed like.csv --json
     json "j['missed'] == $missed and j['decisions'] == $decided"
@@ -1961,7 +1961,7 @@ YAML
     succeeds simulate network.yaml --set planner=$planner -n 20 --steps 10 -o network.csv
     succeeds fit network.yaml network.csv --set planner=$planner --inverse map --chains 1 --free $block -o box/network
     succeeds score box/network network.csv
-    holds "a run of $planner says what it started from" grep -q "^  $block:" box/network/config.yaml
+    holds "the config.yaml of a run of $planner contains its initial weights" grep -q "^  $block:" box/network/config.yaml
     rm -r box/network
   done
   succeeds fit network.yaml network.csv --set planner=prototype --free sharpness,prototypes --chains 2 --draws 100 --warmup 100 -o box/network --json
@@ -2055,7 +2055,7 @@ test_people_usage() {
   fails 3 "is 'k' everywhere" fit example:diag people.csv --by agent --model 'alpha ~ same' -o box/run
   fails 3 'changes within the trajectory' fit example:diag people.csv --by agent --model 'alpha ~ step' -o box/run
   fails 3 'people vary normally' fit example:diag people.csv --by agent --free discount -o box/run
-  holds "a fit of people that is refused leaves nothing behind" box_is_empty
+  holds "a refused fit of people leaves no file" box_is_empty
 }
 
 test_people() {
@@ -2071,33 +2071,33 @@ test_people() {
   json 'any(s.get("dynamics") for s in j["sensitivity"].values()) and "depends_on_dynamics" in j["verdict"]'
   json 'open("people/summary.json").read() == text'
   page_agrees people
-  holds "methods name prior, formula and hierarchy" eval "
+  holds "the methods text contains prior, formula and hierarchy" eval "
     grep -q 'log alpha ~ normal(' people/report.html && grep -q 'formula, alpha ~ drug' people/report.html &&
     grep -q 'x_i ~ normal(m_i, Sigma)' people/report.html"
   succeeds plot forest people -o figure.svg --data figure.csv
-  holds "a forest of people shows everybody" [ "$(grep -c ',p[0-3],' figure.csv)" -eq 4 ]
+  holds "a forest plot of people has a row per person" [ "$(grep -c ',p[0-3],' figure.csv)" -eq 4 ]
   fails 2 'is of one answer for the whole log' plot ppc people
   rm figure.svg figure.csv
   succeeds fit people/config.yaml -o again --threads 2 --json
-  holds "config.yaml of people makes the same run at any thread count" same people/run.nc again/run.nc
+  holds "the config.yaml of a fit of people reproduces it at any number of threads" same people/run.nc again/run.nc
   succeeds summary people --json
   json 'set(j["people"]["p0"]) >= {"log_alpha", "verdict", "reason", "log_loss", "uniform_log_loss"}'
   succeeds summary people
-  holds "a summary of people has a line each" grep -q '^p3 ' out
+  holds "a summary of people has one line per person" grep -q '^p3 ' out
   run check people
-  holds "check of people says what is unchecked" grep -q 'unchecked for people' out
+  holds "check of people lists what is unchecked" grep -q 'unchecked for people' out
   succeeds score people people.csv --json
   json 'j["log_likelihood"] > -1.2 * j["decisions"] and len(j["agents"]) == 4'
   succeeds score people people.csv --where 'step>1' --where 'agent!=p2' --history keep --json
   json 'sorted(j["agents"]) == ["p0", "p1", "p3"] and j["log_likelihood"] < 0'
   fails 2 'the run is of people (--by), and recover draws one parameter vector per log' recover people -o box/study
   fails 2 'the number of trajectories per person' sbc people -n 5 -o box/study
-  holds "a campaign that is refused leaves nothing behind" box_is_empty
+  holds "a refused campaign leaves no file" box_is_empty
   sed 's/^p2,/q2,/' people.csv >strangers.csv
   fails 3 "the run has no person 'q2' (by 'agent')" score people strangers.csv
   fails 3 'the draws are of people' solve people
   succeeds fit --resume -o people
-  holds "people who are done have nothing to go on with" says 'there is nothing to resume'
+  holds "--resume of a complete fit of people reports nothing to resume" says 'there is nothing to resume'
   # shellcheck disable=SC2086 # several options
   run fit example:diag wait.csv --each agent $small -o each --json
   json '"there are no decisions" in j["people"]["p9"]["reason"] and j["people"]["p9"]["verdict"] == "failed"'
@@ -2118,14 +2118,14 @@ test_people() {
     run explain mapped both.csv --json
     json 'len(j["people"]) == 2 and all(near(p["surprise"],
           json.load(open("mapped/summary.json"))["people"][n]["log_loss"]) for n, p in j["people"].items())'
-    holds "the page names whose surprising decisions are" grep -q '<td>careless.csv</td><td>careless.csv' mapped/report.html
+    holds "the report page lists surprising decisions by person" grep -q '<td>careless.csv</td><td>careless.csv' mapped/report.html
     rm mapped/report.html
     succeeds report mapped
-    holds "and so does idm report" grep -q '<td>careless.csv</td><td>careless.csv' mapped/report.html
+    holds "idm report lists surprising decisions by person" grep -q '<td>careless.csv</td><td>careless.csv' mapped/report.html
   done
   run check each
-  holds "check of people one by one names who failed" grep -q "'p9' could not be fitted" out
-  holds "and ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "check of people fitted separately names a failed person" grep -q "'p9' could not be fitted" out
+  holds "exit code 1 (is $code)" [ "$code" -eq 1 ]
   test_people_signals
 }
 
@@ -2174,14 +2174,14 @@ test_signals() {
   sleep 1
   kill -INT "$process"
   finish
-  holds "an interrupted fit ends with 1, not $code" [ "$code" -eq 1 ]
-  holds "an interrupted fit says how to go on" says 'idm fit --resume -o disturbed'
-  holds "an interrupted fit keeps its checkpoint" [ -s disturbed/checkpoint ]
+  holds "an interrupted fit: exit code 1 (is $code)" [ "$code" -eq 1 ]
+  holds "an interrupted fit: the message contains the command that resumes it" says 'idm fit --resume -o disturbed'
+  holds "an interrupted fit leaves a checkpoint" [ -s disturbed/checkpoint ]
   succeeds fit --resume -o disturbed
-  holds "nothing else is left" holds_only disturbed 'config.yaml report.html run.nc summary.json '
+  holds "the run folder contains only the files of a complete run" holds_only disturbed 'config.yaml report.html run.nc summary.json '
   wait $undisturbed
-  holds "the draws are those of an undisturbed run" same disturbed/run.nc undisturbed/run.nc
-  holds "the summary is that of an undisturbed run" same disturbed/summary.json undisturbed/summary.json
+  holds "the draws equal those of an undisturbed run" same disturbed/run.nc undisturbed/run.nc
+  holds "the summary equals that of an undisturbed run" same disturbed/summary.json undisturbed/summary.json
   # A checkpoint of another request.
   cp -R undisturbed foreign
   # shellcheck disable=SC2086 # several options
@@ -2189,7 +2189,7 @@ test_signals() {
   sleep 1
   kill -TERM "$process"
   finish
-  holds "SIGTERM ends with 1, not $code" [ "$code" -eq 1 ]
+  holds "SIGTERM: exit code 1 (is $code)" [ "$code" -eq 1 ]
   if [ -e stopped/run.nc ]; then
     succeeds summary stopped --json
     json "0 < j['draws'] < $draws"
@@ -2211,10 +2211,10 @@ test_people_signals() {
     kill -INT "$process" 2>/dev/null || true
     finish
     run fit --resume -o "$how-part"
-    holds "people (--$how) who were interrupted and gone on with have the same draws" \
+    holds "an interrupted and resumed fit of people (--$how) has the same draws" \
       same "$how-part/run.nc" "$how-whole/run.nc"
-    holds "and the same summary" same "$how-part/summary.json" "$how-whole/summary.json"
-    holds "nothing else is left" holds_only "$how-part" 'config.yaml report.html run.nc summary.json '
+    holds "and their summaries have the same bytes" same "$how-part/summary.json" "$how-whole/summary.json"
+    holds "the run folder contains only the files of a complete run" holds_only "$how-part" 'config.yaml report.html run.nc summary.json '
   done
 }
 
@@ -2228,19 +2228,19 @@ test_timeout() {
     code=0
     timeout --preserve-status -s $signal $seconds "$IDM_PROGRAM" "$@" --draws 1000000 --thin 10 -o "timed$signal" \
       >out 2>err </dev/null || code=$?
-    holds "a fit under timeout -s $signal ends with 1, not $code" [ "$code" -eq 1 ]
-    holds "it says at once what it does" says 'idm: interrupted; saving the draws made so far'
-    holds "it keeps its checkpoint" [ -s "timed$signal/checkpoint" ]
-    holds "it has draws" [ -s "timed$signal/run.nc" ]
+    holds "a fit under timeout -s $signal: exit code 1 (is $code)" [ "$code" -eq 1 ]
+    holds "a fit under timeout: the message on the interruption is printed" says 'idm: interrupted; saving the draws made so far'
+    holds "a fit under timeout leaves a checkpoint" [ -s "timed$signal/checkpoint" ]
+    holds "a fit under timeout has draws" [ -s "timed$signal/run.nc" ]
     run check "timed$signal"
-    holds "what the data say was not looked at" grep -q '^FAILS: the fit was interrupted' out
+    holds "check of an interrupted fit fails because of the interruption" grep -q '^FAILS: the fit was interrupted' out
   done
   # A plan that would take too long is stopped, also at the file's own numbers.
   code=0
   timeout -k 60 --preserve-status -s TERM $seconds "$IDM_PROGRAM" fit example:diag fit.csv --set planner=point-based \
     --set discount=0.9999999 --set lapse=0.1 --set gap=1e-6 --free lapse -o endless >out 2>err </dev/null || code=$?
-  holds "a fit that plans without end ends with 1 under timeout, not $code" [ "$code" -eq 1 ]
-  holds "there was nothing to keep" says 'nothing is written'
+  holds "a fit with an endless plan under timeout: exit code 1 (is $code)" [ "$code" -eq 1 ]
+  holds "a fit with an endless plan under timeout: the message states that nothing is written" says 'nothing is written'
   # A draw with very many steps is stopped, and two simultaneous signals are one request.
   begin "$@" --thin 1000000 -o ended
   await ended/config.yaml
@@ -2248,13 +2248,13 @@ test_timeout() {
   kill -TERM "$process"
   kill -INT "$process"
   finish
-  holds "a draw that takes minutes is given up, with 1, not $code" [ "$code" -eq 1 ]
+  holds "an interrupted draw of many steps: exit code 1 (is $code)" [ "$code" -eq 1 ]
   # Too early for an estimate of the remaining time.
   python3 - $seconds "$IDM_PROGRAM" "$@" --draws 1000000 --thin 10 -o shown <<'PYTHON' >out 2>err
 import pty, sys
 pty.spawn(["timeout", "--foreground"] + sys.argv[1:])
 PYTHON
-  holds "a bar that has just begun does not guess" grep -q ' 0 % .* ? s left' out
+  holds "the progress bar begins without an estimate of the remaining time" grep -q ' 0 % .* ? s left' out
 }
 
 # --- preservation of files ------------------------------------------------------------------------
@@ -2267,9 +2267,9 @@ test_outputs() {
     # shellcheck disable=SC2086 # several options
     fails 2 "'mine' holds 'config.yaml', and no config.yaml of a run" fit example:diag fit.csv $few -o mine $option
   done
-  fails 2 "'mine' holds 'config.yaml', and no replications" recover example:diag --free alpha -o mine
+  fails 2 "'mine' contains 'config.yaml' and no replications" recover example:diag --free alpha -o mine
   fails 2 "'campaign' holds the replications" fit example:diag fit.csv --free alpha -o campaign --overwrite
-  holds "nothing of it is touched" [ "$(cat mine/config.yaml)" = mine ]
+  holds "a foreign folder is unchanged" [ "$(cat mine/config.yaml)" = mine ]
   ln -s ../fit.csv mine/link.csv
   ln -s mine way
   cp fit.csv kept.csv
@@ -2280,11 +2280,11 @@ test_outputs() {
   chmod a-w kept.csv
   fails 5 'it is read-only' simulate example:diag -n 1 -o kept.csv
   chmod u+w kept.csv
-  holds "what is read stays" same fit.csv kept.csv
+  holds "an input file is unchanged" same fit.csv kept.csv
   # A link remains a link.
   succeeds simulate example:diag -n 3 -o mine/link.csv
-  holds "what a link leads to is replaced" differs fit.csv kept.csv
-  holds "the link stays" [ -L mine/link.csv ]
+  holds "the target of a link is replaced" differs fit.csv kept.csv
+  holds "the link remains a link" [ -L mine/link.csv ]
   cp kept.csv fit.csv
   # A name that config.yaml cannot represent.
   odd=$(printf 'caf\351')
@@ -2305,11 +2305,11 @@ ends() {
   sleep 1
   kill "-$1" "$process"
   finish
-  holds "SIG$1 ends with 1, not $code" [ "$code" -eq 1 ]
-  holds "SIG$1 says how to go on" says 'idm fit --resume -o kept'
+  holds "SIG$1: exit code 1 (is $code)" [ "$code" -eq 1 ]
+  holds "SIG$1: the message contains the command that resumes the fit" says 'idm fit --resume -o kept'
   holds "SIG$1 leaves a checkpoint" [ -s kept/.idm-next/checkpoint ]
   run check kept
-  holds "SIG$1 leaves the old run as it was" same out verdict
+  holds "SIG$1 leaves the old run unchanged" same out verdict
 }
 
 # A run that is being overwritten stays the old one until the new one is complete.
@@ -2341,8 +2341,8 @@ test_overwriting() {
     fi
   done
   fit -o kept --seed 3 --overwrite
-  holds "what kills left does not stand in the way" [ "$code" -eq 0 ]
-  holds "and nothing of it stays" holds_only kept 'config.yaml report.html run.nc summary.json '
+  holds "files left by killed processes do not prevent --overwrite" [ "$code" -eq 0 ]
+  holds "files left by killed processes are removed" holds_only kept 'config.yaml report.html run.nc summary.json '
 }
 
 # --- folders from elsewhere, and tight limits ---------------------------------------------------------
@@ -2351,10 +2351,10 @@ test_overwriting() {
 test_unfinished() {
   rm -rf part && cp -R run part && rm part/report.html
   succeeds fit --resume -o part
-  holds "the page that is missing is written" grep -q 'content="idm ' part/report.html
-  holds "--resume says so" says 'complete except for its report'
+  holds "--resume writes a missing report page" grep -q 'content="idm ' part/report.html
+  holds "--resume reports that only the page was missing" says 'complete except for its report'
   succeeds fit --resume -o part
-  holds "then there is nothing left" says 'nothing to resume'
+  holds "a second --resume reports nothing to resume" says 'nothing to resume'
   mkdir unborn && : >unborn/.idm-lock && : >unborn/config.yaml.1-0.tmp
   for command in 'fit --resume -o' summary check 'plot trace' solve; do
     # shellcheck disable=SC2086 # a command and its arguments
@@ -2362,19 +2362,19 @@ test_unfinished() {
   done
   # shellcheck disable=SC2086 # several options
   succeeds fit example:diag fit.csv --free alpha $small -o unborn
-  holds "it starts again" holds_only unborn 'config.yaml report.html run.nc summary.json '
+  holds "--resume of a folder without results restarts the fit" holds_only unborn 'config.yaml report.html run.nc summary.json '
   # Moved only in part.
   mkdir part/.idm-ready && mv part/run.nc part/summary.json part/.idm-ready
   find part | sort >before
   for command in 'summary part' 'score part fit.csv' 'solve part' 'report part -o box/page.html'; do
     # shellcheck disable=SC2086 # a command and its arguments
     succeeds $command
-    holds "idm $command names the repair" says 'idm fit --resume -o part'
+    holds "idm $command: the message contains the command that repairs the folder" says 'idm fit --resume -o part'
   done
   find part | sort >after
-  holds "reading repairs nothing" same before after
+  holds "commands that read a folder do not repair it" same before after
   succeeds fit --resume -o part
-  holds "--resume does" holds_only part 'config.yaml report.html run.nc summary.json '
+  holds "--resume repairs the folder" holds_only part 'config.yaml report.html run.nc summary.json '
   # No file is created in read-only folders.
   chmod a-w part
   for command in 'summary part' 'solve part' 'score part fit.csv' 'plot trace part'; do
@@ -2396,7 +2396,7 @@ test_small_stack() {
     code=0
     # shellcheck disable=SC2086 # a command and its arguments
     (ulimit -s 256 && exec timeout 120 "$IDM_PROGRAM" $words) >out 2>err </dev/null || code=$?
-    holds "idm $words on a stack of 256 kB ends with 0 or 1, not $code" [ "$code" -le 1 ]
+    holds "idm $words on a stack of 256 kB: exit code 0 or 1 (is $code)" [ "$code" -le 1 ]
   done <<END
 solve example:diag
 simulate example:diag -n 3
@@ -2426,31 +2426,31 @@ test_small_memory() {
     code=0
     (ulimit -v $kilobytes && exec timeout 120 "$IDM_PROGRAM" plot trace run -o box/figure.png) >out 2>err </dev/null || code=$?
     # With less memory than the program needs, loading it or reading the run fails.
-    holds "a PNG in $kilobytes kB does not abort: $code" [ "$code" -lt 128 ]
+    holds "a PNG in $kilobytes kB of memory: exit code below 128 (is $code)" [ "$code" -lt 128 ]
     if [ "$code" -eq 5 ]; then failed=$((failed + 1)); fi
-    holds "no part of a PNG stays" [ "$code" -eq 0 -o ! -e box/figure.png ]
+    holds "a failed PNG leaves no partial file" [ "$code" -eq 0 -o ! -e box/figure.png ]
     rm -f box/figure.png
   done
-  holds "some limit is too tight for a PNG" [ "$failed" -gt 0 ]
-  holds "nothing is left behind" box_is_empty
+  holds "at least one memory limit is too low for a PNG" [ "$failed" -gt 0 ]
+  holds "no file is left in the output folder" box_is_empty
 }
 
 # Labels that a spreadsheet would execute as formulas.
 test_spreadsheet() {
   printf '%s\n' "$head_yaml" | sed "s/go/'=go'/g" >formula.yaml
   succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 -o plain.csv
-  holds "labels are written as they are" grep -q ',=go,' plain.csv
+  holds "labels are written unchanged without --spreadsheet-safe" grep -q ',=go,' plain.csv
   succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 --spreadsheet-safe -o box/safe.csv
-  holds "or with an apostrophe" grep -q ",\"'=go\"," box/safe.csv
-  holds "and never without" sh -c "! grep -q ',=go,' box/safe.csv"
+  holds "--spreadsheet-safe writes labels with an apostrophe" grep -q ",\"'=go\"," box/safe.csv
+  holds "--spreadsheet-safe writes no label without an apostrophe" sh -c "! grep -q ',=go,' box/safe.csv"
   succeeds simulate formula.yaml -n 5 --steps 5 --seed 1 --spreadsheet-safe
-  holds "on standard output likewise" same out box/safe.csv
+  holds "--spreadsheet-safe escapes standard output" same out box/safe.csv
   succeeds score formula.yaml plain.csv --trials box/trials.csv --spreadsheet-safe
-  holds "trials likewise" grep -q ",\"'=go\"," box/trials.csv
+  holds "--spreadsheet-safe escapes trials" grep -q ",\"'=go\"," box/trials.csv
   succeeds explain formula.yaml plain.csv -o box/explained.csv --spreadsheet-safe
-  holds "explanations likewise" grep -q ",\"'=go\"," box/explained.csv
+  holds "--spreadsheet-safe escapes explanations" grep -q ",\"'=go\"," box/explained.csv
   succeeds plot policy formula.yaml --data box/drawn.csv --spreadsheet-safe -o box/figure.svg
-  holds "what is drawn likewise" sh -c "! grep -q '^=\|,=' box/drawn.csv"
+  holds "--spreadsheet-safe escapes the data of a plot" sh -c "! grep -q '^=\|,=' box/drawn.csv"
   rm -rf box && mkdir box
 }
 
@@ -2466,24 +2466,24 @@ test_calibration() {
   cp out recovered.json
   rm -r campaign
   succeeds recover "$@" --threads 2 -o campaign --json
-  holds "threads change nothing" same out recovered.json
-  holds "a campaign is two files" holds_only campaign 'config.yaml replications.jsonl '
+  holds "recover gives the same bytes for any number of threads" same out recovered.json
+  holds "a campaign folder has two files" holds_only campaign 'config.yaml replications.jsonl '
   cp campaign/replications.jsonl replications.jsonl
-  holds "its numbers have names" grep -q '"log_alpha":{"truth":[-0-9.e]*,"mean":[-0-9.e]*,"sd":' replications.jsonl
+  holds "replications.jsonl has named fields" grep -q '"log_alpha":{"truth":[-0-9.e]*,"mean":[-0-9.e]*,"sd":' replications.jsonl
   # The same request continues where it stopped.
   head -n 2 replications.jsonl >campaign/replications.jsonl
   succeeds recover "$@" -o campaign --json
-  holds "a campaign that goes on ends the same" same out recovered.json
-  holds "its file too" same campaign/replications.jsonl replications.jsonl
+  holds "a continued campaign has the same result" same out recovered.json
+  holds "a continued campaign has the same replications.jsonl" same campaign/replications.jsonl replications.jsonl
   succeeds sbc "$@" -o campaign
-  holds "sbc counts ranks" grep -q '^log_likelihood ' out
+  holds "sbc prints a row of log_likelihood" grep -q '^log_likelihood ' out
   succeeds sbc "$@" -o campaign --json
   json 'set(j) == {"log_alpha", "log_likelihood"} and all(sum(q["counts"]) == 3 for q in j.values())'
   # Other requests and other folders are left unchanged.
   cp campaign/config.yaml kept.yaml
   fails 3 'campaign/replications.jsonl:1: belongs to another request' recover "$@" --seed 2 -o campaign
-  holds "the request of a campaign stays" same campaign/config.yaml kept.yaml
-  holds "nothing is left beside it" holds_only campaign 'config.yaml replications.jsonl '
+  holds "the request of a campaign is unchanged" same campaign/config.yaml kept.yaml
+  holds "no other file is left in the campaign folder" holds_only campaign 'config.yaml replications.jsonl '
   fails 2 "'run' contains a run" recover "$@" -o run
   for line in garbage '{"replication": "x"}' '{"replication": 0}' '{"replication": 0, "log_alpha": 1}'; do
     { head -n 1 replications.jsonl && echo "$line"; } >campaign/replications.jsonl
@@ -2491,7 +2491,7 @@ test_calibration() {
   done
   : >campaign/replications.jsonl
   succeeds recover "$@" -o campaign --json
-  holds "an empty file is a beginning" same out recovered.json
+  holds "an empty replications.jsonl restarts the campaign" same out recovered.json
   # Any inverse planner with a posterior.
   succeeds recover "$@" --inverse laplace --json
   json 'list(j) == ["log_alpha"] and j != json.load(open("recovered.json"))'
@@ -2558,7 +2558,7 @@ test_plot() {
     "surprise example:diag plotted.csv --trajectory 2"; do
     # shellcheck disable=SC2086
     succeeds plot $what --data box/plot.csv
-    holds "$what is a drawing" drawn out
+    holds "$what is a well-formed drawing" drawn out
     holds "$what has data" eval '[ "$(rows box/plot.csv)" -ge 2 ]'
     rm box/plot.csv
   done
@@ -2571,7 +2571,7 @@ test_plot() {
   rm -rf box && mkdir box
   for what in $("$IDM_PROGRAM" list plots | sed 's/ .*//'); do
     run plot "$what" example:clinic
-    holds "$what of a problem ends with 0 or 2, not $code" [ "$code" -eq 0 -o "$code" -eq 2 ]
+    holds "$what of a problem: exit code 0 or 2 (is $code)" [ "$code" -eq 0 -o "$code" -eq 2 ]
   done
   succeeds list plots --json
   json '{"policy", "simplex", "posterior"} <= {p["name"] for p in j["plots"]}'
@@ -2587,7 +2587,7 @@ roff() {
 test_help() {
   for what in planners agents parameters columns checks examples; do
     succeeds list "$what"
-    holds "list $what shows some" [ "$(rows out)" -ge 3 ]
+    holds "list $what prints at least two entries" [ "$(rows out)" -ge 3 ]
     cp out listed
     succeeds list "$what" --json
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
@@ -2602,7 +2602,7 @@ test_help() {
   done
   for command in $("$IDM_PROGRAM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     succeeds help "$command"
-    holds "help of $command says a default once" eval '! grep -q "(default.*(default" out'
+    holds "help of $command prints each default once" eval '! grep -q "(default.*(default" out'
   done
   succeeds list parameters --json
   json '[p["planners"] for p in j["parameters"] if p["name"] == "temperature"] == [["boltzmann-exploratory"]]'
@@ -2610,16 +2610,16 @@ test_help() {
   succeeds list columns --json
   json '[c["headers"] for c in j["columns"] if c["need"] == "required"] == [["action"], ["observation", "obs"]]'
   succeeds list inverses
-  holds "bayes is an inverse planner" grep -q '^bayes ' out
-  holds "map is an inverse planner" grep -q '^map ' out
+  holds "list inverses has a line of bayes" grep -q '^bayes ' out
+  holds "list inverses has a line of map" grep -q '^map ' out
   "$IDM_PROGRAM" help fit >fit_help
   for inverse in $(cut -d ' ' -f 1 out); do
-    holds "help fit names the inverse planner $inverse" grep -q "inverse planner.*[ ,]$inverse[ ,;)]" fit_help
+    holds "help fit lists the inverse planner $inverse" grep -q "inverse planner.*[ ,]$inverse[ ,;)]" fit_help
   done
   succeeds list inverses --json
   json '[i["name"] for i in j["inverses"]][:3] == ["bayes", "map", "laplace"]'
   succeeds list planners
-  holds "bounded-rational is a planner" grep -q '^bounded-rational ' out
+  holds "list planners has a line of bounded-rational" grep -q '^bounded-rational ' out
   succeeds list examples
   cp out listed
   while read -r example; do
@@ -2628,12 +2628,12 @@ test_help() {
   succeeds help
   cp out overview
   succeeds --help
-  holds "--help is help" cmp -s out overview
+  holds "--help prints the overview of help" cmp -s out overview
   succeeds --version
-  holds "--version names the version" grep -qE '^idm [0-9]+\.[0-9]+\.[0-9]+$' out
+  holds "--version prints the version" grep -qE '^idm [0-9]+\.[0-9]+\.[0-9]+$' out
   succeeds help --man
   cp out idm.1
-  holds "the overview keeps its columns" grep -q '^  list WHAT                    List ' overview
+  holds "the overview has aligned columns" grep -q '^  list WHAT                    List ' overview
   for command in fit summary check recover sbc; do
     holds "the overview lists $command" grep -q "^  $command " overview
   done
@@ -2641,7 +2641,7 @@ test_help() {
   holds "the overview lists commands" [ "$(echo "$commands" | wc -w)" -ge 7 ]
   for command in $commands; do
     succeeds help "$command"
-    holds "help $command begins with its use" grep -q "^idm $command " out
+    holds "help $command begins with the usage line" grep -q "^idm $command " out
     cp out page
     succeeds "$command" --help
     holds "$command --help is help $command" cmp -s out page
@@ -2665,12 +2665,12 @@ in_time() {
   ran=$*
   code=0
   (
-    # shellcheck disable=SC3045 # every shell of interest has it
+    # shellcheck disable=SC3045 # all supported shells have ulimit -v
     if [ -z "$sanitized" ]; then ulimit -v 2000000; else seconds=$((8 * seconds)); fi
     exec timeout "$seconds" "$IDM_PROGRAM" "$@"
   ) >out 2>err || code=$?
-  holds "idm $* ends with $expected within $seconds s, not $code" [ "$code" -eq "$expected" ]
-  holds "idm $* says '$words'" says "$words"
+  holds "idm $*: exit code $expected within $seconds s (is $code)" [ "$code" -eq "$expected" ]
+  holds "idm $*: the message contains '$words'" says "$words"
 }
 
 gigabyte() { head -c 1000000000 /dev/zero | tr '\0' x; }
@@ -2721,7 +2721,7 @@ PYTHON
   if [ -z "$sanitized" ]; then
     in_time 20 5 'memory' solve example:diag --set resolution=20000000
     in_time 20 5 'memory' simulate example:diag -n 1000000000 -o box/much.csv
-    holds "running out of memory leaves nothing behind" box_is_empty
+    holds "exhausted memory leaves no partial file" box_is_empty
   fi
 }
 

@@ -1,5 +1,5 @@
-/* Memory that runs out in the test of the environment, in the sensitivity to dynamics, where
- * dynamics are learnt and drawn, and in draws of dynamics together with decisions. */
+/* Tests failing allocations in the test of the environment, in the sensitivity to dynamics, in
+ * learnt and drawn dynamics, and in joint draws of dynamics and decisions. */
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
 #include "invert/assess/environment.h"
@@ -23,7 +23,7 @@ static void test_environment(void **state)
   close_fit(&f);
 }
 
-/* An assessment of twelve draws of one number, with dynamics that are a list. */
+/* An assessment of twelve draws of one number, with dynamics given as a list. */
 static idm_status depend_once(const void *argument, idm_error *error)
 {
   enum { DRAWS = 12 };
@@ -70,7 +70,7 @@ static void test_depend(void **state)
 typedef struct learnable {
   idm_problem *problem;
   idm_data *data;
-  idm_modes modes; /* of the draws: each bit has one */
+  idm_modes modes; /* modes of the draws, one per bit */
 } learnable;
 
 static idm_status learn_once(const void *argument, idm_error *error)
@@ -100,7 +100,7 @@ static idm_status learn_once(const void *argument, idm_error *error)
   return status;
 }
 
-/* Draws that are moved between two modes. */
+/* Draws that move between two modes. */
 static void test_learn(void **state)
 {
   (void)state;
@@ -108,7 +108,7 @@ static void test_learn(void **state)
   learnable l = {.problem = support_yaml(bits_second), .data = bits_simulate(0.8, 0.8, 4, 3, 1)};
   l.modes = (idm_modes){2, mode, (double[]){0, 0}};
   for (size_t m = 0; m < 2; m++) check(idm_problem_dynamics(l.problem, &mode[m], &support_error));
-  for (size_t s = 0; s < 2; s++) { /* the first bit */
+  for (size_t s = 0; s < 2; s++) { /* for the first bit */
     double *shows = mode[1]->emission + 4 * s;
     const double shown = shows[1];
     shows[1] = shows[2];
@@ -120,7 +120,7 @@ static void test_learn(void **state)
   idm_problem_destroy(l.problem);
 }
 
-/* A fit and an audit of few draws over dynamics of the same log. */
+/* A fit and an audit with few draws, over dynamics of the same log. */
 static idm_status fit_jointly_once(const void *argument, idm_error *error)
 {
   const joint_scene *s = argument;

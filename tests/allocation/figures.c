@@ -1,4 +1,4 @@
-/* Memory that runs out while figures are made, drawn and written. */
+/* Tests failing allocations while figures are filled, drawn and written. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
 
-/* What a plot is made of, for a path. */
+/* The plot of a path, with its subject and settings. */
 typedef struct wanted {
   const char *kind;
   idm_plot_subject subject;
@@ -86,7 +86,7 @@ static void test_problems(void **state)
       {"simplex", {.problem = clinic}, {.path = "visit:mild/none"}},
       {"occupancy", {.problem = diag}, {0}},
       {"occupancy", {.problem = clinic}, {0}}};
-  /* A note that is lost is no error. */
+  /* A note may be lost without an error. */
   for (size_t i = 0; i < sizeof plots / sizeof plots[0]; i++)
     for (int forever = 0; forever < 2; forever++)
       fail_one_by_one(plots[i].kind, make_plot, &plots[i], forever, recovers, 3);

@@ -1,5 +1,5 @@
-/* Memory that runs out while files are read, written and surveyed: YAML, .POMDP, overrides, logs.
- */
+/* Tests failing allocations while files are read, written and summarised: YAML, .POMDP, overrides,
+ * logs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ typedef struct table {
   size_t rows;
 } table;
 
-/* Everything is derived, every rule takes something, and a condition does. */
+/* Every column is derived, and every rule and condition removes something. */
 static const char coded_log[] = "RID,M,AGE,CDRSB,Hippocampus,DX\n"
                                 "1,0,60,0,5000,NL\n"
                                 "1,6,60,0.5,,NL\n"
@@ -196,7 +196,7 @@ static void test_csv(void **state)
   idm_problem_destroy(adni);
 }
 
-/* Preferences between trajectories of a log, that go in a circle. */
+/* Preferences between trajectories of a log that form a cycle. */
 static idm_status parse_preferences(const void *argument, idm_error *error)
 {
   static const char log[] = "trajectory,action,observation\na,monitor,positive\n"

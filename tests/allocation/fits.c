@@ -1,4 +1,4 @@
-/* Memory that runs out in chains, fits, their verdict and what is made of them. */
+/* Tests failing allocations in chains, fits, their verdict, and results derived from them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -117,17 +117,18 @@ static void test_fit(void **state)
   fitted f = open_fit();
   for (size_t i = 0; idm_inverse_at(i); i++) {
     f.inverse = idm_inverse_at(i);
-    /* Of others, which need evidence that this log lacks, see below and tests of their own. */
+    /* Inverse planners whose data this log lacks are tested below and in files of their own. */
     if (idm_inverse_check(f.inverse, f.problem, f.data, NULL) != IDM_OK) continue;
     every_failure(f.inverse->name, fit, &f, succeeds);
   }
-  /* The same few lines for every number's profile: not each of thousands of times. */
+  /* The profile of every number runs the same code, so only every fifth or fourth allocation fails.
+   */
   fail_one_by_one("assess", assess, &f, true, recovers, 5);
   fail_one_by_one("assess", assess, &f, false, recovers, 4);
   close_fit(&f);
 }
 
-/* Inverse planners of soft plans and of occupancies, each on a log of its own. */
+/* Inverse planners based on soft plans and on occupancies, each with a log of its own. */
 typedef struct sought_for {
   const char *inverse;
   idm_problem *problem;
@@ -174,7 +175,8 @@ static void test_soft(void **state)
   }
 }
 
-/* One whose plan is not enough to tell: others are brought in. */
+/* Hidden states, where the constraints of one plan are not sufficient, so further ones are
+ * generated. */
 static void test_beliefs(void **state)
 {
   (void)state;
@@ -191,7 +193,7 @@ static void test_beliefs(void **state)
   idm_problem_destroy(s.problem);
 }
 
-/* Notes may be lost; what is written is whole. */
+/* Notes may be lost; the written file is complete. */
 static idm_status explain(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
@@ -234,7 +236,7 @@ static idm_status calibrate(const void *argument, idm_error *error)
   settings.steps = 3;
   settings.threads = 1;
   settings.fit = few("");
-  settings.fit.draws = 500; /* enough at the first try */
+  settings.fit.draws = 500; /* enough draws at the first attempt */
   settings.fit.warmup = 100;
   idm_calibration *calibration = GARBAGE;
   idm_status status = idm_calibration_create(f->problem, &settings, &calibration, error);
@@ -248,7 +250,8 @@ static void test_calibration(void **state)
 {
   (void)state;
   fitted f = open_fit();
-  /* Each takes a while, and the parts are tried above: one in seven here. */
+  /* Each run is slow, and its parts are tested above, so only every seventh or fifth allocation
+   * fails. */
   fail_one_by_one("calibration", calibrate, &f, true, recovers, 7);
   fail_one_by_one("calibration", calibrate, &f, false, recovers, 5);
   close_fit(&f);
@@ -285,8 +288,8 @@ static idm_status fit_preferences(const void *argument, idm_error *error)
   return status;
 }
 
-/* Where states are seen every allocation; where they are hidden, a plan among them, every seventh.
- */
+/* Every allocation fails where states are observed. Where they are hidden, a plan is included, and
+ * only every seventh allocation fails. */
 static void test_preferences(void **state)
 {
   (void)state;

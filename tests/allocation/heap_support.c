@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- wrappers: the count, the failure asked for, the ledger of live blocks ------------------- */
+/* --- wrappers: count of calls, requested failure, table of live blocks ----------------------- */
 
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
@@ -19,11 +19,11 @@ void __wrap_free(void *block);
 enum { ledger_size = 1 << 20 };
 
 static struct {
-  size_t calls;   /* allocations since armed */
-  size_t fail_at; /* the one that fails; 0: none */
-  bool forever;   /* and all after it */
-  bool failed;    /* one did */
-  size_t live;    /* blocks in the ledger */
+  size_t calls;   /* allocations since heap_arm */
+  size_t fail_at; /* number of the allocation that fails; 0: none */
+  bool forever;   /* all later ones fail too */
+  bool failed;    /* an allocation failed */
+  size_t live;    /* blocks in the table */
   void *block[ledger_size];
 } heap;
 
@@ -43,14 +43,14 @@ static void *enter(void *block)
   return block;
 }
 
-/* Blocks that others allocated are not ours to count. */
+/* Blocks that were not allocated through the wrappers are not counted. */
 static void leave(const void *block)
 {
   size_t hole = slot_of(block);
   if (!block || !heap.block[hole]) return;
   heap.block[hole] = NULL;
   heap.live--;
-  /* Close the gap: what probing had pushed past it is entered again. */
+  /* Close the gap: reinsert the entries after it that linear probing had displaced. */
   for (size_t i = (hole + 1) % ledger_size; heap.block[i]; i = (i + 1) % ledger_size) {
     void *moved = heap.block[i];
     heap.block[i] = NULL;
@@ -116,7 +116,7 @@ size_t heap_calls(void)
 
 /* --- driver: a path against every failure ---------------------------------------------------- */
 
-/* Where results are written; it must be empty whenever a path failed. The log is read only. */
+/* The folder for results, which must be empty after every failure. The log is only read. */
 static char folder[64];
 char log_file[72];
 
@@ -141,7 +141,7 @@ static void check_failure(const char *name, size_t i, idm_status status, const i
                           expectation expected)
 {
   if (status == IDM_OK && expected.may_recover) return;
-  /* What was wrong with the input may have been found before memory ran out. */
+  /* An error of the input may be found before memory runs out. */
   if (status != expected.end || status == IDM_OK)
     if (status != IDM_MEMORY && status != IDM_SYSTEM)
       fail_msg("%s: allocation %zu failed, and the status is %s (%s)", name, i,
@@ -204,7 +204,8 @@ int remove_folder(void **state)
   return rmdir(folder);
 }
 
-/* By pointer: a compiler knows that malloc changes no variable, and here it does. */
+/* Calls by pointer, because a compiler assumes that malloc changes no variable, which is wrong
+ * here. */
 void test_wrappers_are_linked(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Memory that runs out while problems are packed, explored and written as pages. */
+/* Tests failing allocations while problems are packed, explored and written as pages. */
 #include <string.h>
 
 #include "allocation/heap_support.h"
@@ -25,7 +25,7 @@ static idm_status there_and_back(const void *argument, idm_error *error)
   return status;
 }
 
-/* What the last call came to, where it gave a text or an object. */
+/* Status of the last call, which returned a text or an object, or NULL. */
 static idm_status outcome(const idm_explorer *explorer, const void *result)
 {
   if (result) return IDM_OK;

@@ -1,4 +1,4 @@
-/* Memory that runs out while planning, and while a plan acts and is scored. */
+/* Tests failing allocations during planning, and while a plan is simulated and scored. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,10 +70,10 @@ static void plan_by_name(const char *planner)
   support_assign(problem, "budget=1000");
   snprintf(assignment, sizeof assignment, "planner=%s", planner);
   support_assign(problem, assignment);
-  /* A rule's weights come from elsewhere: one number an action and a coordinate. */
+  /* The weights of a rule have no default: one number per action and coordinate. */
   if (strcmp(planner, "decision-rule") == 0)
     check(idm_theta_resize(problem->theta, IDM_WEIGHTS, 3 * 3, 1, &support_error));
-  problem->agent.gap = 0.5; /* few trials, run again for every allocation */
+  problem->agent.gap = 0.5; /* few trials, because every allocation repeats them */
   every_failure(planner, plan, problem, succeeds);
   idm_problem_destroy(problem);
 }
@@ -109,7 +109,7 @@ static void test_capacity(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A workspace is made once; a chain plans in it thousands of times. */
+/* A workspace is created once; a chain plans in it thousands of times. */
 static void test_planning_allocates_nothing(void **state)
 {
   (void)state;
@@ -131,7 +131,7 @@ static void test_planning_allocates_nothing(void **state)
   }
 }
 
-/* New dynamics rebuild the geometry: a failure in there must leave a workspace that still plans. */
+/* New dynamics rebuild the geometry. A failure there must leave a workspace that can still plan. */
 static void test_new_dynamics(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Memory that runs out while a run is made, written and read: of one agent, of people. */
+/* Tests failing allocations while runs of one agent and of people are made, written and read. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static idm_status write_summary(const void *argument, idm_error *error)
   return idm_summary_write(f->posterior, f->assessment, NULL, in_folder("out"), error);
 }
 
-/* Failures and remarks are notes: one may be lost. */
+/* Failures and remarks are notes, which may be lost. */
 static idm_status read_summary(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
@@ -50,9 +50,12 @@ static void test_files_of_a_run(void **state)
   idm_request request;
   idm_request_default(&request);
   idm_notes_add(&f.assessment->remarks, "a remark");
-  json_set_alloc_funcs(malloc, free); /* ours, by the name that the linker gave them */
+  json_set_alloc_funcs(
+      malloc,
+      free); /* the wrapped functions, so that allocations of the JSON library are intercepted */
   every_failure("write summary", write_summary, &f, succeeds);
-  json_set_alloc_funcs(__real_malloc, __real_free); /* a reader takes want of memory for bad JSON */
+  json_set_alloc_funcs(__real_malloc, __real_free); /* not intercepted: the JSON reader reports
+                                                       failed allocations as invalid JSON */
   check(idm_summary_write(f.posterior, f.assessment, NULL, log_file, &support_error));
   every_failure("read summary", read_summary, &f, recovers);
   every_failure("write request", write_request, &f, succeeds);
@@ -64,7 +67,7 @@ static void test_files_of_a_run(void **state)
   close_fit(&f);
 }
 
-/* Whether a file of a run was there and has been removed. */
+/* Removes a file of a run. Returns whether it existed. */
 static bool remove_of(const char *run, const char *file)
 {
   char name[256];
@@ -72,7 +75,7 @@ static bool remove_of(const char *run, const char *file)
   return remove(name) == 0;
 }
 
-/* A short request, and the folder of its run. */
+/* Returns a short request and the folder of its run. */
 static idm_request ask(char run[128])
 {
   idm_request request;
@@ -82,8 +85,8 @@ static idm_request ask(char run[128])
   return request;
 }
 
-/* A run into a folder of its own, read back, and removed. One that failed once there were draws has
- * kept them. */
+/* Writes a run into a folder of its own, reads it back and removes it. A run that failed after
+ * draws were made has kept them. */
 static idm_status run_fit(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
@@ -113,7 +116,7 @@ static void test_run(void **state)
 {
   (void)state;
   fitted f = open_fit();
-  /* Its parts are tried above: one in eleven here. */
+  /* Its parts are tested above, so only every eleventh or thirteenth allocation fails. */
   fail_one_by_one("run", run_fit, &f, true, recovers, 11);
   fail_one_by_one("run", run_fit, &f, false, recovers, 13);
   close_fit(&f);
@@ -189,7 +192,7 @@ static idm_status design(const void *argument, idm_error *error)
   return status;
 }
 
-/* A run of people by one column or another, read back and removed. */
+/* Writes a run of people by one column or another, reads it back and removes it. */
 static idm_status run_people(const fitted *f, const char *by, const char *each, idm_error *error)
 {
   char run[128];

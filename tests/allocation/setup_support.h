@@ -1,4 +1,4 @@
-/* Logs and fits that several tests of failing allocation begin with. */
+/* Provides the logs and fits with which several tests of failing allocations begin. */
 #ifndef IDM_TESTS_ALLOCATION_SETUP_SUPPORT_H
 #define IDM_TESTS_ALLOCATION_SETUP_SUPPORT_H
 
@@ -7,7 +7,7 @@
 extern const char allocation_diag[];
 extern const char allocation_beads[];
 
-/* What a fit needs, and what it made. */
+/* The inputs and results of a fit. */
 typedef struct fitted {
   idm_problem *problem;
   idm_data *data;
@@ -16,7 +16,7 @@ typedef struct fitted {
   const idm_inverse *inverse;
 } fitted;
 
-/* As small as a fit can be. */
+/* Settings of a minimal fit. */
 idm_fit_settings few(const char *sampler);
 fitted open_fit(void);
 void close_fit(fitted *f);

@@ -1,4 +1,5 @@
-/* Small dense matrices: identities on random matrices, well and badly conditioned. */
+/* Tests the small dense factorisations, solves and eigenvalues against products with the matrices
+ * themselves, for well and badly conditioned matrices. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static void fill_random(double *x, size_t count, idm_random *random)
   for (size_t i = 0; i < count; i++) x[i] = idm_random_normal(random);
 }
 
-/* a = b b' + ridge I: positive definite. */
+/* a = b b' + ridge I, which is positive definite. */
 static void fill_definite(size_t n, double ridge, double *a, idm_random *random)
 {
   double b[MOST * MOST];
@@ -86,7 +87,7 @@ static void test_solves_undo_products(void **state)
     for (size_t i = 0; i < n; i++) assert_near(y[i], product[i], 1e-13);
     idm_lower_solve(n, l, y);
     for (size_t i = 0; i < n; i++) assert_near(y[i], x[i], 1e-10);
-    /* a = L L', so both solves one after the other undo a product with a. */
+    /* a = L L', so the two triangular solves in turn invert a product with a. */
     multiply(n, a, x, y);
     idm_lower_solve(n, l, y);
     idm_lower_solve_transposed(n, l, y);
@@ -134,7 +135,8 @@ static void test_not_definite(void **state)
   assert_false(idm_cholesky(1, infinite));
 }
 
-/* A v = lambda v, V orthonormal, values ascending; `a` is kept. */
+/* Checks A v = lambda v, V orthonormal, eigenvalues in ascending order, and that `a` is not
+ * modified. */
 static void check_eigen(size_t n, const double *a, double tolerance, double *values)
 {
   double copy[MOST * MOST], vectors[MOST * MOST], product[MOST];
@@ -175,7 +177,7 @@ static void test_known_eigenvalues(void **state)
   check_eigen(2, two, 1e-14, values);
   assert_near(values[0], 1, 1e-14);
   assert_near(values[1], 3, 1e-14);
-  const double exchange[] = {0, 1, 1, 0}; /* nothing on the diagonal to compare with */
+  const double exchange[] = {0, 1, 1, 0}; /* equal diagonal entries */
   check_eigen(2, exchange, 1e-14, values);
   assert_near(values[0], -1, 1e-14);
   assert_near(values[1], 1, 1e-14);
@@ -184,7 +186,7 @@ static void test_known_eigenvalues(void **state)
   assert_true(values[0] == -1 && values[1] == 2 && values[2] == 3);
   const double nothing[9] = {0};
   check_eigen(3, nothing, 0, values);
-  /* Second differences: 2 - 2 cos(pi k / (n + 1)). */
+  /* The second-difference matrix has the eigenvalues 2 - 2 cos(pi k / (n + 1)). */
   double chain[MOST * MOST] = {0};
   for (size_t i = 0; i < MOST; i++) {
     chain[i * MOST + i] = 2;
@@ -196,9 +198,9 @@ static void test_known_eigenvalues(void **state)
                 1e-13);
 }
 
-/* Scales from 1 to 1e-12 on a matrix that is well conditioned but for them: D A D. Small
- * eigenvalues keep their digits, so that their product is the determinant by Cholesky, and solves
- * keep theirs. */
+/* D A D, where A is well conditioned and the diagonal of D decreases from 1 to 1e-6. Small
+ * eigenvalues keep their relative accuracy, so their product equals the determinant by Cholesky,
+ * and solves keep their accuracy per unknown. */
 static void test_badly_scaled(void **state)
 {
   (void)state;
@@ -220,11 +222,12 @@ static void test_badly_scaled(void **state)
   idm_lower_solve(N, l, y);
   idm_lower_solve_transposed(N, l, y);
   for (size_t i = 0; i < N; i++) y[i] -= x[i];
-  /* In the scale of each unknown: rounding in row i is relative to 10^(-1.5 i). */
+  /* Residuals in the scale of each unknown: the rounding error in row i is relative to 10^(-1.5 i).
+   */
   for (size_t i = 0; i < N; i++) assert_true(fabs(y[i]) * pow(10, -1.5 * (double)i) < 1e-13);
 }
 
-/* Infinities and NaN end all the same. */
+/* The iteration terminates for matrices with infinities or NaN. */
 static void test_eigen_ends(void **state)
 {
   (void)state;

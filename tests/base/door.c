@@ -1,4 +1,5 @@
-/* The door of a public function. */
+/* Tests that the argument check of a public function (idm_require) reports the first argument that
+ * is NULL. */
 #include "base/door.h"
 
 #include "support.h"

@@ -1,4 +1,5 @@
-/* Elimination within an envelope, against the matrix itself. */
+/* Tests LU factorisation within an envelope and its solves against products with the matrix itself.
+ */
 #include "base/dense.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 
 enum { N = 40 };
 
-/* A matrix with a band of the given width, and a long row and column, whose diagonal dominates. */
+/* Fills a diagonally dominant matrix with a band of the given width and, if width > 0, one full row
+ * and one full column. */
 static void fill(idm_random *random, size_t width, double *a)
 {
   for (size_t i = 0; i < N; i++) {
@@ -50,7 +52,7 @@ static void solves(void **state)
   }
 }
 
-/* A band stays one. */
+/* The factors of a banded matrix stay within the band. */
 static void keeps_zeros(void **state)
 {
   (void)state;

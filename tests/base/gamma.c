@@ -1,4 +1,5 @@
-/* Log-gamma and its derivative against numbers computed to 40 digits (mpmath), and libm. */
+/* Tests log-gamma and its derivative against values computed to 40 digits (mpmath) and against the
+ * C library. */
 #include "base/statistics.h"
 
 #include <math.h>

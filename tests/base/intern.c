@@ -1,4 +1,5 @@
-/* Interning: numbers in order of appearance, any bytes, growth. */
+/* Tests string interning against expected numbers: order of appearance, arbitrary bytes, growth of
+ * the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

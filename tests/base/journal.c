@@ -1,5 +1,5 @@
-/* The journal of work in steps: what is put in comes out, also after a checkpoint, and damage is
- * refused. */
+/* Tests the journal of work in steps: stored records are read back, also after a checkpoint, and
+ * damaged checkpoints are rejected. */
 #include "base/record.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static idm_status save_some(const void *content, char **ret_bytes, size_t *ret_l
   return IDM_OK;
 }
 
-/* Twenty steps and the work under way, through a checkpoint. */
+/* Twenty steps and the state of the running step survive a checkpoint. */
 static void what_is_put_in_comes_out(void **state)
 {
   (void)state;
@@ -66,7 +66,8 @@ static void what_is_put_in_comes_out(void **state)
   assert_memory_equal(inner.checkpoint, "half of it", inner.checkpoint_length);
   idm_journal_destroy(again);
   idm_journal_destroy(journal);
-  /* Cut short anywhere, changed in any byte, or of another request it is refused. */
+  /* A checkpoint that is truncated, has a changed byte, or belongs to another request is rejected.
+   */
   for (size_t i = 0; i < length; i += 7) {
     watch.checkpoint_length = i;
     assert_int_equal(idm_journal_create("journal", &watch, &again, &support_error), IDM_INPUT);

@@ -1,4 +1,5 @@
-/* Keys: every kind of field read from text, written back, compared and refused. */
+/* Tests the reading, writing, comparison and rejection of every kind of field against expected
+ * texts. */
 #include "idm/key.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "base/key_support.h"
 #include "base/text.h"
 
-/* What a person writes comes back as written. */
+/* Accepted text is written back unchanged. */
 static void test_round_trip(void **state)
 {
   (void)state;
@@ -39,7 +40,7 @@ static void test_round_trip(void **state)
   assert_null(idm_key_find(keys, "nothing"));
 }
 
-/* What is refused leaves the field alone and says what was expected. */
+/* A rejected value leaves the field unchanged, and the error contains the expected form. */
 static void test_refusals(void **state)
 {
   (void)state;
@@ -67,7 +68,7 @@ static void test_refusals(void **state)
   }
 }
 
-/* A capacity that is not asked for has no text. */
+/* A capacity that is not set has an empty text. */
 static void test_unset(void **state)
 {
   (void)state;

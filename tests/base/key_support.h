@@ -1,4 +1,4 @@
-/* Settings with a field of every kind, and their keys. */
+/* Provides a settings structure with a field of every kind, and its keys. */
 #ifndef IDM_TESTS_BASE_KEY_SUPPORT_H
 #define IDM_TESTS_BASE_KEY_SUPPORT_H
 

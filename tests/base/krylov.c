@@ -1,4 +1,4 @@
-/* GMRES against plain elimination, and its account of residuals and products. */
+/* Tests GMRES, its reported residual and its count of products against Gaussian elimination. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum { MOST = 60 };
 
-/* A dense matrix that counts its products. */
+/* A dense matrix that counts its matrix-vector products. */
 typedef struct matrix {
   size_t n;
   double a[MOST][MOST];
@@ -36,7 +36,8 @@ static void fill_random(double *x, size_t count, idm_random *random)
   for (size_t i = 0; i < count; i++) x[i] = 2 * idm_random_uniform(random) - 1;
 }
 
-/* Diagonally dominant: every row's diagonal is `dominance` times the sum of the rest. */
+/* Fills a diagonally dominant matrix: each diagonal entry is `dominance` times the absolute sum of
+ * the rest of its row, plus 0.1. */
 static void fill_dominant(matrix *m, double dominance, idm_random *random)
 {
   for (size_t i = 0; i < m->n; i++) {
@@ -47,7 +48,7 @@ static void fill_dominant(matrix *m, double dominance, idm_random *random)
   }
 }
 
-/* I - gamma P with P a random stochastic matrix: what a planner solves. */
+/* I - gamma P with P a random stochastic matrix, the system that a planner solves. */
 static void fill_planner(matrix *m, double gamma, idm_random *random)
 {
   for (size_t i = 0; i < m->n; i++) {
@@ -105,7 +106,7 @@ static double true_residual(const matrix *m, const double *b, const double *x)
   return norm(r, m->n) / norm(b, m->n);
 }
 
-/* One solve; checks what holds of every solve and returns the residual reported. */
+/* Solves once, checks what holds for every solve, and returns the reported residual. */
 static double solve(matrix *m, const double *b, double *x, double tolerance, int basis,
                     int products)
 {
@@ -128,10 +129,10 @@ static void check_solution(matrix *m, const double *b, double tolerance, int bas
   double x[MOST], exact[MOST];
   const double reached = solve(m, b, x, tolerance, basis, products);
   assert_true(reached <= tolerance);
-  /* The residual reported is carried along by rotations: true to rounding only. */
+  /* The reported residual is updated by rotations, so it is exact up to rounding. */
   assert_true(true_residual(m, b, x) <= 1.01 * tolerance + 1e-13);
   eliminate(m, b, exact);
-  /* |A^-1| <= 10 by the dominance, |A| <= a few hundred. */
+  /* |A^-1| <= 10 by diagonal dominance; |A| is at most a few hundred. */
   for (size_t i = 0; i < m->n; i++)
     assert_true(fabs(x[i] - exact[i]) <= 20 * (tolerance + 1e-13) * norm(b, m->n));
 }
@@ -224,7 +225,7 @@ static void test_products_are_limited(void **state)
   for (int products = 0; products <= 30; products++) {
     const double reached = solve(&m, b, x, 1e-15, 5, products);
     assert_true(fabs(reached - true_residual(&m, b, x)) <= 1e-10);
-    /* More products never make it worse: the residual of GMRES does not grow. */
+    /* The residual of GMRES does not grow with the number of products. */
     assert_true(reached <= before * (1 + 1e-9));
     before = reached;
   }
@@ -256,7 +257,7 @@ static void test_zero_right_side(void **state)
   for (size_t i = 0; i < 4; i++) assert_true(x[i] == 0);
 }
 
-/* A right side that is not finite must not look solved. */
+/* A right-hand side that is not finite must not be reported as solved. */
 static void test_right_side_not_finite(void **state)
 {
   (void)state;
@@ -275,8 +276,8 @@ static void fill_singular(matrix *m, size_t n, const double *entries)
     for (size_t j = 0; j < n; j++) m->a[i][j] = entries[i * n + j];
 }
 
-/* Where there is no solution the method stops, and does not claim one. (A nearly singular basis may
- * blur the residual reported, but not by half.) */
+/* For an unsolvable system the method terminates and does not report a small residual. (A nearly
+ * singular basis may perturb the reported residual, but by less than half.) */
 static void check_unsolvable(matrix *m, const double *b, double least)
 {
   for (int basis = 1; basis <= 3; basis++) {
@@ -322,7 +323,7 @@ static void test_singular_but_solvable(void **state)
   assert_true(true_residual(&m, b, x) <= 1e-10);
 }
 
-/* A cyclic shift stands still for every basis shorter than the cycle. */
+/* For a cyclic shift GMRES stagnates with every basis shorter than the cycle. */
 static void test_stagnation_ends(void **state)
 {
   (void)state;

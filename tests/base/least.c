@@ -1,4 +1,5 @@
-/* Least squares of least norm: normal equations, orthogonality to the null space, known rank. */
+/* Tests least squares of least norm by the normal equations, orthogonality to the null space, and
+ * matrices of known rank. */
 #include "base/dense.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 
 enum { MOST = 12 };
 
-/* x solves the normal equations, and is orthogonal to every y with a y = 0: that is the least norm.
- */
+/* x solves the normal equations and is orthogonal to every y with a y = 0, so it has the least
+ * norm. */
 static void check_system(size_t rows, size_t columns, size_t rank, uint64_t seed)
 {
   idm_random random;
@@ -39,7 +40,7 @@ static void check_system(size_t rows, size_t columns, size_t rank, uint64_t seed
     }
     assert_near(slope, 0, 1e-9);
   }
-  /* x lies in the span of the rows that are left. */
+  /* x lies in the span of the rows of `a`. */
   double rest[MOST];
   memcpy(rest, x, sizeof rest);
   double q[MOST * MOST];

@@ -1,4 +1,5 @@
-/* Vector levels: names, what is refused, and the same numbers at every level of this machine. */
+/* Tests vector levels: names, rejected names, and results at every level of this machine against
+ * the C library and long double. */
 #include "base/vector.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 enum { COUNT = 1001 };
 
-/* Call a function at every level of this machine. */
+/* Calls a function at every level of this machine. */
 static void at_every_level(void (*call)(idm_level))
 {
   for (idm_level level = IDM_LEVEL_DEFAULT; level <= idm_level_highest(); level++) {
@@ -21,7 +22,7 @@ static void at_every_level(void (*call)(idm_level))
   atomic_store(&idm_level_chosen, 0);
 }
 
-/* Logarithms within two units in the last place of the C library's. */
+/* Logarithms differ from the C library by at most two units in the last place. */
 static void compare_logarithms(idm_level level)
 {
   (void)level;
@@ -32,7 +33,7 @@ static void compare_logarithms(idm_level level)
     assert_true(fabs(y[i] - log(x[i])) <= 2 * 0x1p-52 * fmax(1, fabs(log(x[i]))));
 }
 
-/* A product of matrices, row by row in long double. */
+/* Compares a matrix product with sums in long double. */
 static void compare_products(idm_level level)
 {
   (void)level;

@@ -1,4 +1,5 @@
-/* Loading of shared libraries: functions work, and what is missing is reported. */
+/* Tests the loading of shared libraries: loaded functions can be called, and missing ones are
+ * reported. */
 #include "base/system.h"
 
 #include <math.h>

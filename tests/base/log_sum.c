@@ -1,4 +1,5 @@
-/* Sums of exponentials against plain sums in long double, and every edge case of the header. */
+/* Tests sums of exponentials against direct sums in long double, and the edge cases documented in
+ * the header. */
 #include "base/statistics.h"
 
 #include <float.h>
@@ -7,7 +8,7 @@
 
 enum { most_terms = 40 };
 
-/* The plain sum: exponentials of up to +-700 times a few are inside the range of long double. */
+/* The direct sum. Exponentials of up to +-700 times a few are within the range of long double. */
 static long double plain_sum(const double *x, size_t count)
 {
   long double sum = 0;
@@ -22,7 +23,8 @@ static double running(const double *x, size_t count)
   return idm_log_sum_value(sum);
 }
 
-/* Terms around a shift, in rising, falling or no order, some of them -inf. */
+/* Draws terms around a shift, in rising, falling or random order, some of them -inf. Returns their
+ * number. */
 static size_t draw_terms(idm_random *random, double *x)
 {
   const size_t count = 1 + (size_t)(idm_random_uniform(random) * most_terms);
@@ -50,7 +52,8 @@ static void sums_equal_plain_sums(void **state)
     assert_near(idm_softmax(x, count, p), expected, 4 * DBL_EPSILON);
     for (size_t i = 0; i < count; i++) {
       const double share = (double)(expl((long double)x[i]) / plain);
-      /* Differences of terms are below 20 and the sum has at most 40 terms, each rounded. */
+      /* Differences of terms are below 20 and the sum has at most 40 terms, each with its rounding
+       * error. */
       assert_true(fabs(p[i] - share) <= 64 * DBL_EPSILON * share);
       total += p[i];
     }
@@ -78,7 +81,7 @@ static void large_terms_do_not_overflow(void **state)
   assert_true(idm_log_add_exp(ends[0], ends[1]) == DBL_MAX);
 }
 
-/* The same number is expected of all four forms; weights are 0 where it is not finite. */
+/* Checks that all four functions return the same number. Weights are 0 where it is not finite. */
 static void expect_sum(const double *x, size_t count, double expected)
 {
   double p[most_terms];

@@ -1,4 +1,5 @@
-/* Moments against plain sums in long double, far from 0 too, and every edge case of the header. */
+/* Tests moments against direct sums in long double, also far from 0, and the edge cases documented
+ * in the header. */
 #include "base/statistics.h"
 
 #include <float.h>
@@ -89,7 +90,7 @@ static void equal_weights_are_all_effective(void **state)
 
 enum { points = 50, dimension = 3 };
 
-/* Covariance k, j of x[point][dimension] by its definition, in long double. */
+/* Covariance (k, j) of x[point][dimension] by its definition, in long double. */
 static double plain_covariance(const double *x, const double *weight, double lost, size_t k,
                                size_t j, double *ret_mean)
 {

@@ -1,4 +1,5 @@
-/* Elimination and null spaces: by construction, and what counts as 0. */
+/* Tests elimination and null spaces on matrices of known rank, and the threshold below which a
+ * number counts as 0. */
 #include "base/dense.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 
 enum { ROWS = 7, COLUMNS = 9 };
 
-/* Random matrices of known rank: every vector of the basis is mapped to 0, and there are as many as
- * there should be. */
+/* Random matrices of known rank: every basis vector is mapped to 0, and the basis has the expected
+ * dimension. */
 static void test_random_ranks(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Numbers as text: as short as reads back, and when two count as the same. */
+/* Tests the shortest text of a number that reads back exactly, against the C library, and the
+ * comparison of numbers. */
 #include "base/text.h"
 
 #include <float.h>
@@ -31,7 +32,7 @@ static void test_text(void **state)
   }
 }
 
-/* A text reads back by both readers, and no rounding to fewer digits does. */
+/* Checks that both readers return the value, and that no rounding to fewer digits does. */
 static void expect_shortest(double value)
 {
   char text[40], shorter[320];
@@ -48,7 +49,7 @@ static void expect_shortest(double value)
   }
 }
 
-/* Below the smallest normal number digits mean less, down to one. */
+/* Below the smallest normal number precision decreases to one digit. */
 static void test_subnormal(void **state)
 {
   (void)state;
@@ -67,7 +68,7 @@ static void test_subnormal(void **state)
   idm_random random;
   idm_random_init(&random, 2, 0);
   for (int i = 0; i < 10000; i++) {
-    /* A whole number of steps of the smallest, with any number of bits. */
+    /* An integer multiple of the smallest subnormal, with any number of significant bits. */
     const double steps = floor(exp2(52 * idm_random_uniform(&random)));
     expect_shortest((i % 2 ? -1 : 1) * ldexp(steps, -1074));
   }

@@ -1,4 +1,5 @@
-/* Tasks on several threads: each of them once, watched by the caller. */
+/* Tests that parallel tasks run exactly once each, on the permitted number of threads, while the
+ * caller's callback runs. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -10,15 +11,15 @@
 enum { MOST = 5000 };
 
 typedef struct work {
-  atomic_int times[MOST]; /* how often each task was done */
+  atomic_int times[MOST]; /* runs of each task */
   atomic_int running;
   atomic_int most_running;
-  atomic_int abroad; /* tasks on other threads than the caller's */
-  long nanoseconds;  /* of a task */
+  atomic_int abroad; /* tasks on threads other than the caller's */
+  long nanoseconds;  /* duration of a task */
   pthread_t caller;
-  atomic_size_t order; /* tasks begun so far */
+  atomic_size_t order; /* tasks started so far */
   atomic_bool ordered;
-  int together; /* a task waits until so many are under way, for at most five seconds */
+  int together; /* a task waits until this many tasks are running, for at most five seconds */
   int watched;
   bool watched_abroad;
 } work;
@@ -92,7 +93,7 @@ static void test_one_thread_is_the_caller(void **state)
   }
 }
 
-/* With a watch, or several threads, the caller does none of it. */
+/* With a callback, or with several threads, the caller runs no task. */
 static void test_the_caller_watches(void **state)
 {
   (void)state;
@@ -104,7 +105,7 @@ static void test_the_caller_watches(void **state)
   clock_gettime(CLOCK_MONOTONIC, &after);
   assert_int_equal(atomic_load(&w->abroad), 3);
   assert_int_equal(atomic_load(&w->most_running), 1);
-  /* 0.36 s at least, and ten looks a second at most. */
+  /* At least 0.36 s, and at most ten calls per second. */
   const double seconds =
       (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
   assert_true(w->watched >= 1 && w->watched <= 1 + (int)(10 * seconds));
@@ -112,7 +113,7 @@ static void test_the_caller_watches(void **state)
   free(w);
 }
 
-/* Threads do work side by side: three tasks that last are under way at the same time. */
+/* Threads run concurrently: three waiting tasks are running at the same time. */
 static void test_side_by_side(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Dense products against three plain loops, with rows and columns left over by the tiles. */
+/* Tests dense matrix products against three nested loops, for sizes that are not multiples of the
+ * tiles. */
 #include "base/dense.h"
 
 #include "support.h"

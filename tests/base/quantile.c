@@ -1,4 +1,4 @@
-/* Sorting and quantiles against definitions that need no order. */
+/* Tests sorting and quantiles against definitions by counting. */
 #include "base/statistics.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { most_numbers = 30 };
 
-/* The k-th smallest number, 0 the first, by counting. */
+/* The k-th smallest number, counted from 0, by counting smaller and equal numbers. */
 static double order_statistic(const double *x, size_t count, size_t k)
 {
   for (size_t i = 0; i < count; i++) {
@@ -21,7 +21,8 @@ static double order_statistic(const double *x, size_t count, size_t k)
   return NAN;
 }
 
-/* R's type 7: between the order statistics around (count - 1) q. */
+/* Quantile of type 7 in R: linear interpolation between the order statistics around (count - 1) q.
+ */
 static double plain_quantile(const double *x, size_t count, double q)
 {
   const long double place = (long double)q * (long double)(count - 1);

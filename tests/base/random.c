@@ -1,8 +1,8 @@
-/* Random streams: known answers, independence, uniformity, choices in proportion, and the laws of
- * normal and gamma draws.
+/* Tests random streams against published answers and by goodness of fit: independence, uniformity,
+ * choice frequencies, and the normal and gamma distributions.
  *
- * Statistical tests use fixed seeds, so they pass or fail always; each level stated is the share of
- * seeds at which a perfect generator would fail. */
+ * Seeds are fixed, so a test either always passes or always fails. Each level is the share of seeds
+ * at which a perfect generator would fail. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #include "idm/random.h"
 
-/* The quantile of chi-square at level 1e-6 (Wilson and Hilferty 1931; for few degrees of freedom a
- * little too large, which lowers the level). */
+/* The quantile of the chi-square distribution at level 1e-6 (Wilson and Hilferty 1931). It is
+ * slightly too large for few degrees of freedom, which lowers the level. */
 static double critical(double freedom)
 {
   const double z = 4.753424;
@@ -34,15 +34,15 @@ static double chi_square(const long *count, const double *share, size_t cells, d
   return sum;
 }
 
-/* Two words of Philox become one number, the first word high; how the last bits are rounded is the
- * generator's affair. */
+/* Checks that two words of Philox form one number, the first word high. The rounding of the last
+ * bits is not specified. */
 static void check_words(double found, uint32_t high, uint32_t low)
 {
   const double expected = (double)high * 0x1p-32 + (double)low * 0x1p-64;
   assert_true(fabs(found - expected) <= 0x1p-52);
 }
 
-/* Random123's published answers for Philox4x32-10 (kat_vectors): counter words c, key words k. */
+/* Published answers of Random123 for Philox4x32-10 (kat_vectors): counter words c, key words k. */
 static void check_answer(const uint32_t c[4], const uint32_t k[2], const uint32_t answer[4])
 {
   idm_random random;
@@ -82,7 +82,7 @@ static void test_same_seed_same_numbers(void **state)
   idm_random_init(&a, 42, 7);
   idm_random_init(&b, 42, 7);
   for (int i = 0; i < 1000; i++) assert_true(idm_random_uniform(&a) == idm_random_uniform(&b));
-  /* A copy goes on where the original stands, also in the middle of a block. */
+  /* A copy continues from the position of the original, also in the middle of a block. */
   idm_random_uniform(&a);
   b = a;
   for (int i = 0; i < 9; i++) assert_true(idm_random_uniform(&a) == idm_random_uniform(&b));
@@ -122,7 +122,8 @@ static void test_uniform_is_uniform(void **state)
     assert_true(u > 0 && u < 1);
     count[(int)(u * CELLS)]++;
   }
-  /* Level 1e-6; and no suspicious agreement: 99 degrees of freedom fall below 30 with 1e-12. */
+  /* Level 1e-6. The lower bound rejects excessive agreement: chi-square with 99 degrees of freedom
+   * is below 30 with probability 1e-12. */
   const double found = chi_square(count, share, CELLS, DRAWS);
   assert_true(found < critical(CELLS - 1));
   assert_true(found > 30);
@@ -154,11 +155,11 @@ static void test_streams_are_uncorrelated(void **state)
   double sum = 0;
   for (int i = 0; i < DRAWS; i++)
     sum += (idm_random_uniform(&a) - 0.5) * (idm_random_uniform(&b) - 0.5);
-  /* The sum has standard deviation sqrt(n)/12; five of them: level 6e-7. */
+  /* The sum has standard deviation sqrt(n)/12; five standard deviations have level 6e-7. */
   assert_true(fabs(sum) < 5 * sqrt(DRAWS) / 12);
 }
 
-/* The extreme words, which no seed will show within a lifetime. */
+/* The extreme words, which are practically never drawn. */
 static void test_uniform_is_open_at_both_ends(void **state)
 {
   (void)state;
@@ -169,7 +170,7 @@ static void test_uniform_is_open_at_both_ends(void **state)
   assert_true(idm_random_uniform(&random) < 1);
 }
 
-/* Draw often from the weights and test the frequencies at level 1e-6. */
+/* Draws from the weights and tests the frequencies at level 1e-6. */
 static void check_choice(const double *weight, size_t count, uint64_t seed)
 {
   enum { DRAWS = 200000, MOST = 16 };
@@ -206,7 +207,7 @@ static void test_choice_frequencies(void **state)
   check_choice((const double[]){1, 0, 0, 0}, 4, 8);
 }
 
-/* At either end of the unit interval the choice still lies on the support. */
+/* At both ends of the unit interval the choice is within the support. */
 static void test_choice_at_the_extremes(void **state)
 {
   (void)state;
@@ -231,7 +232,8 @@ static void test_choice_takes_one_uniform(void **state)
   }
 }
 
-/* Cells of equal probability between quantiles: u = distribution function of a draw is uniform. */
+/* Tests u, the distribution function at the draws, for uniformity, with cells of equal probability.
+ */
 static void check_uniform_shares(const double *u, int draws)
 {
   enum { CELLS = 50 };
@@ -261,11 +263,12 @@ static void test_normal_law(void **state)
     before = z;
   }
   check_uniform_shares(u, LAW_DRAWS); /* level 1e-6 */
-  /* Products of neighbours have variance 1; five standard errors, level 6e-7. */
+  /* Products of neighbours have variance 1; five standard errors have level 6e-7. */
   assert_true(fabs(products) < 5 * sqrt(LAW_DRAWS));
 }
 
-/* Two uniforms a number, and nothing kept: a copy of the stream goes on alike. */
+/* A normal draw consumes two uniforms and stores nothing, so a copy of the stream continues
+ * identically. */
 static void test_normal_takes_two_uniforms(void **state)
 {
   (void)state;
@@ -277,8 +280,9 @@ static void test_normal_takes_two_uniforms(void **state)
   assert_true(idm_random_uniform(&a) == idm_random_uniform(&b));
 }
 
-/* The distribution function of a gamma of whole shape: 1 - e^-x (1 + x + x^2/2 + ...); of shape 1/2
- * erf(sqrt x), and each further one less x^a e^-x / Gamma(a + 1). */
+/* The distribution function of a gamma distribution. For an integer shape it is 1 - e^-x (1 + x +
+ * x^2/2 + ...). For shape 1/2 it is erf(sqrt x), and each unit of shape subtracts x^a e^-x /
+ * Gamma(a + 1). */
 static double gamma_share(double shape, double x)
 {
   const double first = shape - floor(shape) > 0 ? 0.5 : 1;
@@ -304,8 +308,8 @@ static void test_gamma_law(void **state)
   }
 }
 
-/* Mean and variance of a gamma are its shape; the variance of the squared deviation is 2 shape^2 +
- * 6 shape. Five standard errors, level 6e-7. */
+/* Mean and variance of a gamma distribution equal its shape; the variance of the squared deviation
+ * is 2 shape^2 + 6 shape. Five standard errors have level 6e-7. */
 static void test_gamma_moments(void **state)
 {
   (void)state;

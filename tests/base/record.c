@@ -1,4 +1,5 @@
-/* Checkpoints as bytes: what goes in comes out, and what is damaged or another's does not. */
+/* Tests checkpoints as bytes: stored values are read back, and damaged checkpoints or those of
+ * another request are rejected. */
 #include "base/record.h"
 
 #include <stdlib.h>
@@ -46,14 +47,14 @@ static void what_goes_in_comes_out(void **state)
   assert_int_equal(idm_record_close(&r, true, &error), IDM_INPUT); /* nothing was read */
   pass(&r, &out);
   pass(&r, &out);
-  assert_int_equal(idm_record_close(&r, true, &error), IDM_INPUT); /* too much was */
+  assert_int_equal(idm_record_close(&r, true, &error), IDM_INPUT); /* more was read than stored */
   bytes[length / 2] ^= 4;
   assert_int_equal(idm_record_open(&r, "testing", 5, bytes, length, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "damaged"));
   free(bytes);
 }
 
-/* Flags are bytes of 0 or 1: any other, though sealed, cuts the record short. */
+/* Flags are bytes of 0 or 1. Any other byte is rejected, even with a valid checksum. */
 static void flags_are_flags(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Tails by the saddlepoint approximation against exact and simulated ones. */
+/* Tests saddlepoint approximations of tail probabilities against exact binomial tails and simulated
+ * sums. */
 #include "base/statistics.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static double binomial_tail(size_t n, double p, size_t x, bool upper)
   return sum;
 }
 
-/* The score of a probability p: 1/p where its outcome occurs, -1/(1 - p) elsewhere. */
+/* The approximate tail for the score of a probability p, which is 1/p where the outcome occurs and
+ * -1/(1 - p) elsewhere. */
 static double approximate(size_t n, double p, size_t x)
 {
   const double probability[2] = {p, 1 - p}, value[2] = {1 / p, -1 / (1 - p)}, copies = (double)n;
@@ -23,8 +25,8 @@ static double approximate(size_t n, double p, size_t x)
   return idm_saddlepoint_tail(&sum, (double)x / p - (double)(n - x) / (1 - p));
 }
 
-/* Every count whose exact tail is between 1e-10 and .05: rare outcomes, which a normal
- * approximation gives 1e-6 for 1e-3, and common ones. */
+/* Every count whose exact tail is between 1e-10 and .05. For rare outcomes a normal approximation
+ * gives 1e-6 instead of 1e-3. */
 static void test_counts(void **state)
 {
   (void)state;
@@ -47,7 +49,7 @@ static void test_counts(void **state)
   if (low < 0.85 || high > 1.3) fail_msg("ratios from %.3f to %.3f", low, high);
 }
 
-/* Nothing of what is rare was seen, or nothing else: the tail is the probability of that. */
+/* At the ends of the support the tail is the probability of the extreme count. */
 static void test_ends(void **state)
 {
   (void)state;
@@ -55,8 +57,9 @@ static void test_ends(void **state)
   assert_near(approximate(8, 0.2, 8) / pow(0.2, 8), 1, 1e-6);
 }
 
-/* Terms that differ, so that there is no lattice: not below a simulation of 400,000 sums by more
- * than four standard errors, and above it by the correction for the lattice. */
+/* Terms of different distributions, so that the sum has no lattice. The approximation is at most
+ * four standard errors below a simulation of 400,000 sums, and above it by at most the lattice
+ * correction. */
 static void test_mixture(void **state)
 {
   (void)state;
@@ -104,14 +107,15 @@ static void test_no_variance(void **state)
   const double probability[2] = {1, 0}, value[2] = {0.5, 7}, copies = 3;
   const idm_discrete_sum sum = {1, 2, probability, value, &copies};
   assert_true(idm_saddlepoint_tail(&sum, 1.5) == 1);
-  /* At the mean both tails are a half. */
+  /* At the mean both tails are 0.5. */
   const double even[2] = {0.5, 0.5}, sides[2] = {1, -1}, many = 100;
   const idm_discrete_sum coin = {1, 2, even, sides, &many};
   assert_near(idm_saddlepoint_tail(&coin, 0), 0.5, 1e-12);
 }
 
-/* One of 200 rare outcomes (its probability is 1 - .9995^200 = .095) is as likely next to one that
- * never occurs and is a hundred times as large, although that one dominates tilted sums. */
+/* The probability of at least one of 200 rare outcomes is 1 - .9995^200 = .095. It does not change
+ * when a term is added that practically never occurs and is a hundred times as large, although that
+ * term dominates the tilted sums. */
 static void test_outlier(void **state)
 {
   (void)state;
@@ -121,7 +125,8 @@ static void test_outlier(void **state)
   assert_true(idm_saddlepoint_tail(&sum, 0.9) >= 0.095);
 }
 
-/* Twice the tail beyond two sds, that of a normal distribution before. */
+/* Two-sided tails: twice the one-sided tail beyond two standard deviations, and the tail of a
+ * normal distribution below. */
 static void test_two_sided(void **state)
 {
   (void)state;

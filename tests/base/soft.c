@@ -1,4 +1,5 @@
-/* Soft extrema: digits, limits, shape, probabilities, divergences and logarithms. */
+/* Tests soft extrema against direct sums in long double: accuracy, limits, shape, probabilities,
+ * divergences and logarithms. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 enum { MOST = 8, CASES = 40 };
 
-/* One problem: alternatives with weights that sum to 1. */
+/* One case: alternatives with weights that sum to 1. */
 typedef struct alternatives {
   size_t count;
   double weight[MOST];
@@ -59,7 +60,7 @@ static alternatives random_case(idm_random *random)
   return a;
 }
 
-/* The fixed cases, then random ones. */
+/* Returns fixed case i, or a random case beyond the fixed ones. */
 static alternatives numbered_case(size_t i)
 {
   const size_t fixed = sizeof fixed_cases / sizeof fixed_cases[0];
@@ -82,7 +83,7 @@ static double soft(double temperature, const alternatives *a, double *opt_p)
   return idm_soft(temperature, a->count, a->weight, a->x, opt_p);
 }
 
-/* Temperatures of the tests: 10^-8 .. 10^12 by half decades, both signs, then the limits. */
+/* Temperatures of the tests: 10^-8 to 10^12 by half decades, with both signs, then the limits. */
 enum { DECADES = 41, TEMPERATURES = 2 * DECADES + 4 };
 static double temperature_at(int i)
 {
@@ -114,7 +115,8 @@ static moments moments_of(const alternatives *a)
   return m;
 }
 
-/* T log sum w exp(x/T) in long double for a finite T other than 0, weights normalised there. */
+/* T log sum w exp(x/T) in long double for a finite T other than 0; the weights are normalised in
+ * long double. */
 static long double exact(double temperature, const alternatives *a)
 {
   const long double T = temperature;
@@ -132,7 +134,7 @@ static long double exact(double temperature, const alternatives *a)
   return c + T * logl(sum);
 }
 
-/* p_j by the same means. */
+/* p_j by the same method. */
 static long double exact_probability(double temperature, const alternatives *a, size_t j)
 {
   const moments m = moments_of(a);
@@ -189,11 +191,11 @@ static void test_ties_share_by_weight(void **state)
   check_shares(0.0, (const double[]){5, 1, 5, 2}, (const double[]){0.25, 0, 0.75, 0});
   check_shares(-0.0, (const double[]){5, 1, 5, 1}, (const double[]){0, 1.0 / 3, 0, 2.0 / 3});
   check_shares(0.0, (const double[]){3, 3, 3, 3}, (const double[]){0.1, 0.2, 0.3, 0.4});
-  /* Within the tolerance of a tie, relative above 1, and just outside it. */
+  /* Within the tolerance of a tie (relative above 1), and just outside it. */
   check_shares(0.0, (const double[]){1e6, 1e6 + 5e-7, 0, 0},
                (const double[]){1.0 / 3, 2.0 / 3, 0, 0});
   check_shares(0.0, (const double[]){1, 1 + 5e-12, 0, 0}, (const double[]){0, 1, 0, 0});
-  /* An alternative without weight wins nothing. */
+  /* An alternative of weight 0 is never chosen. */
   double p[3];
   const double weight[] = {0, 0.5, 0.5};
   assert_true(idm_soft(0.0, 3, weight, (const double[]){9, 4, 4}, p) == 4);
@@ -346,7 +348,8 @@ static void test_divergence_far_from_zero_temperature(void **state)
   for (size_t i = 0; i < CASES; i++) {
     const alternatives a = numbered_case(i);
     const moments m = moments_of(&a);
-    /* The series goes on with a third cumulant: relative spread/T, far below 1e-6 here. */
+    /* The next term of the series is the third cumulant: relative error spread/T, far below 1e-6
+     * here. */
     const double T = 1e9 * fmax(1, (double)(m.most - m.least));
     const double expected = (double)(m.variance / 2) / T / T;
     assert_near(divergence(T, &a), expected, 1e-6 * expected);
@@ -380,7 +383,7 @@ static void test_divergence_at_the_limits(void **state)
   assert_true(divergence(-INFINITY, &a) == 0);
 }
 
-/* value = E_p[x] - T KL(p||w): the two functions belong together. */
+/* value = E_p[x] - T KL(p||w): the value and the divergence are consistent. */
 static void test_value_is_mean_less_price(void **state)
 {
   (void)state;
@@ -416,7 +419,7 @@ static void test_log_is_the_logarithm_of_the_probability(void **state)
         const double found = soft_log(T, &a, j);
         if (a.weight[j] == 0) assert_true(found == -INFINITY);
         if (T == 0 && p[j] == 0) assert_true(found == -INFINITY);
-        /* The value's rounding counts in units of T. */
+        /* The rounding error of the value is divided by T. */
         const double slack = T == 0 ? 1e-14 : 1e-14 * (1 + largest(&a) / fabs(T));
         if (p[j] > 1e-290) assert_near(found, log(p[j]), slack + 1e-14 * fabs(found));
         if (T != 0 && a.weight[j] > 0) assert_true(isfinite(found));
@@ -437,7 +440,7 @@ static void test_log_where_the_probability_underflows(void **state)
   assert_near(soft_log(1, &a, 0), 0, 1e-15);
 }
 
-/* --- small temperatures: near a limit nothing is lost --------------------------------------- */
+/* --- small temperatures: accuracy near the limits ------------------------------------------- */
 
 static const double small_temperatures[] = {1e-6, 1e-8, 1e-12, 1e-16, 1e-300, 1e-310, 5e-324};
 enum { SMALL = sizeof small_temperatures / sizeof small_temperatures[0] };

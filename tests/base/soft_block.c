@@ -1,4 +1,4 @@
-/* Soft extrema of a block of lanes: the same as one problem at a time, lane by lane. */
+/* Tests soft extrema of a block of lanes against the scalar function, lane by lane. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,14 +15,14 @@
 
 enum { MOST = 9 };
 
-/* IDM_LANES problems with the same weights. */
+/* IDM_LANES cases with the same weights. */
 typedef struct block {
   size_t count;
   double weight[MOST];
   double x[MOST * IDM_LANES];
 } block;
 
-/* How the lanes of a block are drawn. */
+/* Distributions of the numbers of a block. */
 typedef enum kind { EVEN, MIXED_SCALES, TIED, SHIFTED, CONSTANT, KINDS } kind;
 
 static double draw(kind k, size_t lane, double scale, idm_random *random)
@@ -63,8 +63,8 @@ static double largest(const block *b)
   return most;
 }
 
-/* Which reference point is used is decided once a block, so that a lane's error is a rounding of
- * the block's largest number. */
+/* The reference point is chosen once per block, so the error of a lane is relative to the block's
+ * largest number. */
 static void check_lane(const block *b, double temperature, size_t lane, const double *value,
                        const double *opt_p)
 {
@@ -85,7 +85,7 @@ static void check_lane(const block *b, double temperature, size_t lane, const do
   if (opt_p) assert_true(fabs(sum - 1) <= 1e-14);
 }
 
-/* Compare all lanes, with p and without it. The input is left alone. */
+/* Compares all lanes, with p and without it. The input is not modified. */
 static void check(const block *b, double temperature)
 {
   const block before = *b;
@@ -127,7 +127,7 @@ static void test_every_kind_at_every_temperature(void **state)
       }
 }
 
-/* A prior that all but excludes the best alternative. */
+/* A prior that assigns almost no probability to the best alternative. */
 static void test_small_weights(void **state)
 {
   (void)state;
@@ -148,7 +148,7 @@ static void test_small_weights(void **state)
   }
 }
 
-/* Spreads on both sides of the point where the reference changes. */
+/* Spreads on both sides of the threshold at which the reference point changes. */
 static void test_where_the_reference_changes(void **state)
 {
   (void)state;
@@ -163,7 +163,7 @@ static void test_where_the_reference_changes(void **state)
   }
 }
 
-/* Every real temperature is legal, also those whose inverse is not a number. */
+/* Every real temperature is valid, including those whose inverse overflows. */
 static void test_the_smallest_temperatures(void **state)
 {
   (void)state;
@@ -192,7 +192,7 @@ static void test_the_largest_temperatures(void **state)
   }
 }
 
-/* Ties in some lanes only, shared by weight. */
+/* Ties in some lanes only; probability is divided in proportion to the weights. */
 static void test_ties_lane_by_lane(void **state)
 {
   (void)state;
@@ -203,11 +203,11 @@ static void test_ties_lane_by_lane(void **state)
   check(&b, -0.0);
   double value[IDM_LANES], p[4 * IDM_LANES];
   idm_soft_block(0.0, 4, b.weight, b.x, value, p);
-  /* Lane 3 = 0b0011: the first two alternatives are best, the third has no weight. */
+  /* Lane 3 = 0b0011: the first two alternatives are best, the third has weight 0. */
   assert_true(value[3] == 1);
   assert_true(fabs(p[3] - 1.0 / 3) < 1e-15 && fabs(p[IDM_LANES + 3] - 2.0 / 3) < 1e-15);
   assert_true(p[2 * IDM_LANES + 3] == 0 && p[3 * IDM_LANES + 3] == 0);
-  /* Lane 4 = 0b0100: the best alternative is off the support. */
+  /* Lane 4 = 0b0100: the best alternative is outside the support. */
   assert_true(value[4] == 0);
 }
 

@@ -1,4 +1,5 @@
-/* Derivatives of soft extrema against central differences, the known limits, and each other. */
+/* Tests derivatives of soft extrema against central differences and known limits, and the block
+ * version against the scalar one. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ enum { MOST = 4 };
 
 static const double temperatures[] = {0.3, -0.3, 2, -2, 40, -40, 1e4, -1e4};
 
-/* Value at 1/T moved by h, and at weights moved along the simplex. */
+/* The value at 1/T + h, and at weights moved by h along the simplex. */
 static double value_at(double temperature, double h, size_t count, const double *weight,
                        const double *x)
 {
@@ -76,12 +77,12 @@ static void limits_are_limits(void **state)
     idm_soft_derivative(copysign(0.0, sign), 3, weight, x, value, p, &inverse, weights);
     assert_true(inverse == 0 && weights[0] == 0 && weights[1] == 0 && weights[2] == 0);
   }
-  /* What has no weight keeps none. */
+  /* An alternative of weight 0 has derivative 0. */
   const double without[3] = {0.4, 0, 0.6};
   const double value = idm_soft(0.001, 3, without, x, p);
   idm_soft_derivative(0.001, 3, without, x, value, p, &inverse, weights);
   assert_true(weights[1] == 0 && isfinite(inverse));
-  /* T^2 KL, far from the series. */
+  /* The derivative is T^2 KL, outside the range of the series. */
   const double soft = idm_soft(0.5, 3, weight, x, p);
   idm_soft_derivative(0.5, 3, weight, x, soft, p, &inverse, weights);
   assert_near(inverse, 0.25 * idm_soft_divergence(0.5, 3, weight, x), 1e-14);

@@ -1,4 +1,4 @@
-/* Status codes, errors with a place, and notes. */
+/* Tests status codes, errors with a place, and notes against expected values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void test_names_and_exit_codes(void **state)
   assert_int_equal(idm_status_exit_code(id), code);
   IDM_STATUS_LIST(CHECK_STATUS)
 #undef CHECK_STATUS
-  /* The exit codes that scripts rely on. */
+  /* The exit codes, which scripts depend on. */
   assert_int_equal(idm_status_exit_code(IDM_OK), 0);
   assert_int_equal(idm_status_exit_code(IDM_UNTRUSTED), 1);
   assert_int_equal(idm_status_exit_code(IDM_USAGE), 2);
@@ -51,7 +51,7 @@ static void test_fail_fills_everything(void **state)
   assert_string_equal(error.file, "a.yaml");
   assert_string_equal(error.message, "found 4, expected five");
 
-  /* A second failure leaves nothing of the first one's place. */
+  /* A second failure clears the place of the first. */
   assert_int_equal(idm_fail(&error, IDM_NUMERICAL, "bound %g", 0.5), IDM_NUMERICAL);
   assert_int_equal(error.status, IDM_NUMERICAL);
   assert_int_equal(error.line, 0);

@@ -1,4 +1,4 @@
-/* Suggestions: a slip of the pen finds its word, anything else finds none. */
+/* Tests suggestions: a misspelt word returns the nearest known word, anything else returns none. */
 #include "base/text.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The mean of the worst share, against every order in which it can be filled. */
+/* Tests the mean of the worst share (conditional value at risk) against the minimum over all
+ * vertices of its polytope. */
 #include "base/statistics.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 enum { MOST = 5 };
 
-/* Fill alternatives in a given order; a vertex of the polytope. */
+/* The value of the vertex that fills alternatives in a given order. */
 static double fill(double level, size_t count, const double *w, const double *x,
                    const size_t *order)
 {
@@ -22,7 +23,7 @@ static double fill(double level, size_t count, const double *w, const double *x,
   return left > 1e-9 ? INFINITY : value;
 }
 
-/* The least over all vertices: all orders. */
+/* The minimum over all vertices, by all orders. */
 static double least(double level, size_t count, const double *w, const double *x, size_t *order,
                     size_t at)
 {
@@ -49,7 +50,7 @@ static void test_vertices(void **state)
     const size_t count = 1 + (size_t)(idm_random_uniform(&random) * MOST);
     double w[MOST], x[MOST], p[MOST];
     support_distribution(&random, w, count);
-    if (count > 2 && draw % 3 == 0) { /* one that cannot be */
+    if (count > 2 && draw % 3 == 0) { /* an alternative of probability 0 */
       w[0] = 0;
       assert_true(idm_normalise(w, count) < 0);
       double sum = 0;
@@ -75,7 +76,8 @@ static void test_vertices(void **state)
   }
 }
 
-/* It moves by no more than the alternatives do, next to ties as well: nothing in it jumps. */
+/* The value changes by at most the largest change of an alternative, also next to ties, so it is
+ * continuous. */
 static void test_no_jumps(void **state)
 {
   (void)state;
@@ -96,7 +98,7 @@ static void test_no_jumps(void **state)
   }
 }
 
-/* Its ends are those of the soft value, and it rises with the level. */
+/* The limits equal those of the soft value, and the value increases with the level. */
 static void test_limits(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Texts that stand one a line: added, found, split, and what does not fit. */
+/* Tests lists of texts, one per line: adding, finding, splitting, and texts that do not fit. */
 #include "base/text.h"
 
 #include <stdlib.h>

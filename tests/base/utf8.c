@@ -1,4 +1,4 @@
-/* UTF-8: every code there and back, and every malformed form. */
+/* Tests the encoding and decoding of every UTF-8 code, and every malformed form. */
 #include "base/text.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* The bytes of a code, by the definition of UTF-8 (RFC 3629). */
+/* Encodes a code by the definition of UTF-8 (RFC 3629). Returns the number of bytes. */
 static size_t encode(unsigned long code, char *bytes)
 {
   if (code < 0x80) {
@@ -73,7 +73,8 @@ static void controls_are_not_plain(void **state)
   }
 }
 
-/* Columns: one a letter, none a mark on it, two a wide one; cuts fall between characters. */
+/* Columns: one per letter, none per combining mark, two per wide character. Texts are cut between
+ * characters. */
 static void columns_are_counted(void **state)
 {
   (void)state;
@@ -84,12 +85,12 @@ static void columns_are_counted(void **state)
   } cases[] = {
       {"", 0, 0},
       {"abcd", 4, 3},
-      {"M\xc3\xbcnchen", 7, 4},                   /* u with its dots in one */
+      {"M\xc3\xbcnchen", 7, 4},                   /* u with diaeresis, one code */
       {"Mu\xcc\x88nchen", 7, 5},                  /* the same, decomposed */
-      {"\xe6\x9d\xb1\xe4\xba\xac", 4, 3},         /* two ideographs: one fits, half of none */
+      {"\xe6\x9d\xb1\xe4\xba\xac", 4, 3},         /* two ideographs, two columns each; one fits */
       {"\xce\xb1\xce\xb2\xce\xb3\xce\xb4", 4, 6}, /* Greek */
-      {"\xff\xfe", 2, 2},                         /* no characters: a column a byte */
-      {"ab\xf0\x9f\x99\x82", 4, 2},               /* a smile is wide */
+      {"\xff\xfe", 2, 2},                         /* malformed: one column per byte */
+      {"ab\xf0\x9f\x99\x82", 4, 2},               /* an emoji has two columns */
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     assert_int_equal(idm_utf8_width(cases[i].text, strlen(cases[i].text)), cases[i].columns);

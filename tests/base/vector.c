@@ -1,4 +1,4 @@
-/* Branch-free elementary functions against the C library in long double. */
+/* Tests branch-free elementary functions against the C library in long double. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static double vexp(double x)
   return idm_vexp(x);
 }
 
-/* The same in lanes, in one of them. */
+/* The lane versions, evaluated in one lane. */
 static double lane_exp(double x)
 {
   idm_lane all = {1, -2, 3, x, 0.5, -6, 7, -8};
@@ -57,12 +57,12 @@ static long double atanh2l(long double x)
   return 2 * atanhl(x);
 }
 
-/* "About one unit in the last place" (2.2e-16): three leave room for the sum of a product and a
- * series, and none for a wrong coefficient. */
+/* "About one unit in the last place" (2.2e-16). Three units allow for the sum of a product and a
+ * series, and reject a wrong coefficient. */
 static const double few_units = 3 * 2.220446049250313e-16;
 
-/* Volatile, so that both are asked at the same number: where products and sums may be fused, what x
- * is computed of might be rounded once for one and twice for the other. */
+/* `at` is volatile, so that both functions are evaluated at the same number. Otherwise fused
+ * operations could round the expression for x once in one call and twice in the other. */
 static void check_at(function f, reference g, volatile double at)
 {
   const double x = at;
@@ -74,7 +74,7 @@ static void check_at(function f, reference g, volatile double at)
              error / fabsl(expected) * 0x1p52L);
 }
 
-/* Points spread evenly over [low, high], both ends included. */
+/* Checks points spaced evenly over [low, high], both ends included. */
 static void check_range(function f, reference g, double low, double high, int points)
 {
   for (int i = 0; i < points; i++) {
@@ -83,7 +83,7 @@ static void check_range(function f, reference g, double low, double high, int po
   }
 }
 
-/* Points spread evenly in magnitude over [low, high], with both signs where `both` is set. */
+/* Checks points spaced evenly in magnitude over [low, high], with both signs if `both` is set. */
 static void check_magnitudes(function f, reference g, double low, double high, int points, int both)
 {
   for (int i = 0; i < points; i++) {
@@ -110,7 +110,7 @@ static void test_exp(void **state)
 static void test_exp_has_a_floor(void **state)
 {
   (void)state;
-  /* Exactly 0, never a subnormal. */
+  /* Exactly 0, not a subnormal. */
   const double below[] = {-690.0001, -708.5, -745, -1e4, -1e300, -INFINITY};
   for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
     assert_true(idm_vexp(below[i]) == 0);
@@ -136,7 +136,7 @@ static void test_log(void **state)
     check_range(both[i], logl, 0.25, 4, 100001);
     assert_true(both[i](1) == 0);
   }
-  /* Beside 1 the logarithm is small, and its relative error must be too. */
+  /* Near 1 the logarithm is small, and its relative error must be small too. */
   for (int i = 1; i < 52; i++) {
     check_at(vlog, logl, 1 + ldexp(1, -i));
     check_at(vlog, logl, 1 - ldexp(1, -i));

@@ -1,4 +1,4 @@
-/* The version is that of the project, three whole numbers. */
+/* Tests that the version is that of the project and consists of three integers. */
 #include <stdio.h>
 
 #include "support.h"

@@ -1,4 +1,4 @@
-/* Work that has nothing to say, and no checkpoint. */
+/* Tests progress of work that has no description and no checkpoint. */
 #include "idm/work.h"
 
 #include "support.h"

@@ -1,4 +1,5 @@
-/* The Bayes filter of one model: by hand, by its laws, and under other labels. */
+/* Tests the Bayes filter of one model against hand computations, against its laws, and under
+ * permuted labels. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static void check(const double *found, const double *expected, size_t count)
       fail_msg("entry %zu: found %.17g, expected %.17g", i, found[i], expected[i]);
 }
 
-/* A random distribution, with zeros in a third of the places. */
+/* Draws a random distribution in which about a third of the entries are zero. */
 static void draw_row(double *row, size_t count, idm_random *random)
 {
   double total = 0;
@@ -32,7 +33,7 @@ static void draw_row(double *row, size_t count, idm_random *random)
   for (size_t i = 0; i < count; i++) row[i] /= total;
 }
 
-/* By the arrays of one action. */
+/* Corrects by the emission array of one action. */
 static double correct(size_t states, size_t observations, const double *emission,
                       const double *emitter, size_t x, double *posterior)
 {
@@ -68,7 +69,7 @@ static action_model draw_world(uint64_t stream)
   return w;
 }
 
-/* A diagnosis: the state stays, a test of 70 % says "positive" twice. */
+/* A diagnosis: the state does not change, and a test of accuracy 70 % is "positive" twice. */
 static void test_diagnosis_by_hand(void **state)
 {
   (void)state;
@@ -84,7 +85,8 @@ static void test_diagnosis_by_hand(void **state)
   check(posterior, (const double[]){0.09 / 0.58, 0.49 / 0.58}, 2);
 }
 
-/* States that move, rows of unlike shape: nothing may be transposed. */
+/* States with transitions, and a non-square emission matrix, so that a transposed index is
+ * detected. */
 static void test_moving_states_by_hand(void **state)
 {
   (void)state;
@@ -103,12 +105,12 @@ static void test_impossible_observation(void **state)
   (void)state;
   const double emission[] = {1, 0, 0.5, 0.5};
   double posterior[] = {-1, -2};
-  /* Impossible from here: the second state has no weight. */
+  /* The observation is impossible from this belief: its only emitting state has probability 0. */
   assert_true(correct(2, 2, emission, (const double[]){1, 0}, 1, posterior) == 0);
   assert_true(posterior[0] == -1 && posterior[1] == -2);
   assert_true(correct(2, 2, emission, (const double[]){0.5, 0.5}, 1, posterior) == 0.25);
   assert_true(posterior[0] == 0 && posterior[1] == 1);
-  /* Impossible anywhere. */
+  /* The observation is impossible in every state. */
   const double never[] = {1, 0, 1, 0};
   assert_true(correct(2, 2, never, (const double[]){0.5, 0.5}, 1, posterior) == 0);
   assert_true(posterior[0] == 0 && posterior[1] == 1);
@@ -151,7 +153,7 @@ static void test_laws(void **state)
   }
 }
 
-/* Both steps at once are the two steps. */
+/* The joint step equals prediction followed by correction. */
 static void test_joint(void **state)
 {
   (void)state;
@@ -171,7 +173,8 @@ static void test_joint(void **state)
   }
 }
 
-/* What comes from the state acted in: p(s', x) = sum_s z_s omega(x|s) tau(s'|s), term by term. */
+/* Observations emitted by the state before the transition: p(s', x) = sum_s z_s omega(x|s)
+ * tau(s'|s), term by term. */
 static void test_seen_before_the_move(void **state)
 {
   (void)state;
@@ -202,7 +205,7 @@ static void test_seen_before_the_move(void **state)
   }
 }
 
-/* Two states go by a way of their own: the same as three of which one is never met. */
+/* The special case of two states equals a model with a third state that is never reached. */
 static void test_two_states(void **state)
 {
   (void)state;
@@ -225,7 +228,7 @@ static void test_two_states(void **state)
   }
 }
 
-/* The derivative backwards is the transpose of a linear map: exact by unit vectors. */
+/* The backward derivative is the transpose of a linear map, so unit vectors check it exactly. */
 static void test_recall(void **state)
 {
   (void)state;
@@ -247,7 +250,7 @@ static void test_recall(void **state)
   }
 }
 
-/* The same world under other labels gives the same beliefs under other labels. */
+/* Permuting the labels of a model permutes its beliefs. */
 static void test_relabelling(void **state)
 {
   (void)state;
@@ -277,7 +280,8 @@ static void test_relabelling(void **state)
   }
 }
 
-/* Powers of prior and likelihood, by their definition; predictions are left alone, zeros stay. */
+/* Powers of prior and likelihood against their definition; predictions are unchanged and zeros stay
+ * zeros. */
 static void test_bent(void **state)
 {
   (void)state;
@@ -314,7 +318,7 @@ static void test_bent(void **state)
   }
 }
 
-/* What is unlikely is not lost: two states, a log-odds of 100. */
+/* Unlikely states keep their accuracy: two states with log-odds of 100. */
 static void test_bent_is_not_lost(void **state)
 {
   (void)state;

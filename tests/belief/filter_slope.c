@@ -1,4 +1,4 @@
-/* The derivative of one step of the filter against central differences of the step itself. */
+/* Tests the derivative of one step of the filter against central differences of the step. */
 #include "belief/filter.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 
 enum { STATES = 3, SEEN = 3 };
 
-/* z, tau and omega side by side. */
+/* z, tau and omega, stored contiguously. */
 typedef struct numbers {
   double z[STATES];
   double transition[STATES * STATES];
   double emission[STATES * SEEN];
 } numbers;
 
-/* How the step goes. */
+/* The variant of the step: time of emission, distortion of the update, observation. */
 typedef struct way {
   bool before;
   idm_update update;
@@ -35,7 +35,7 @@ static idm_action_model world_of(const numbers *n, const way *w)
 static const double after[STATES] = {0.7, -1.2, 2.1};
 static const double scale = 1.3, by_seen = -0.6;
 
-/* scale sum after[s'] z'[s'] + by_seen p(x). */
+/* The function to differentiate: scale sum after[s'] z'[s'] + by_seen p(x). */
 static double value(const numbers *n, const way *w)
 {
   const idm_action_model action_model = world_of(n, w);
@@ -46,7 +46,7 @@ static double value(const numbers *n, const way *w)
   return sum;
 }
 
-/* Number i of a row up by h, its neighbour down. */
+/* The value with number i of a row increased by h and its neighbour decreased by h. */
 static double moved(const numbers *n, const way *w, size_t offset, size_t i, double h)
 {
   numbers other = *n;
@@ -65,7 +65,7 @@ static void compare(const numbers *n, const way *w, size_t offset, size_t count,
                 (moved(n, w, offset, i, h) - moved(n, w, offset, i, -h)) / (2 * h), 1e-7);
 }
 
-/* By the powers: from Bayes' rule too. */
+/* Compares the derivatives by the two powers, also at Bayes' rule. */
 static void compare_powers(const numbers *n, const way *w, double prior, double evidence)
 {
   const double h = 1e-6;
@@ -108,7 +108,7 @@ static void test_differences(void **state)
     compare(&n, &w, STATES, STATES * STATES, transition);
     compare(&n, &w, STATES + STATES * STATES, STATES * SEEN, emission);
     compare_powers(&n, &w, prior, evidence);
-    /* What is not wanted is left alone, and what is wanted is added. */
+    /* Outputs that are not requested are not written, and requested ones are added to. */
     double twice[STATES];
     memcpy(twice, belief, sizeof twice);
     idm_filter_backward(&action_model, n.z, w.x, after, scale, by_seen,
@@ -117,8 +117,8 @@ static void test_differences(void **state)
   }
 }
 
-/* A state that the belief leaves out: by Bayes' rule it moves what follows as soon as it is let in;
- * under other powers a 0 stays, and nothing is infinite. */
+/* A state of belief 0. Under Bayes' rule the derivative by its probability is not zero. Under other
+ * powers a zero stays zero, and the derivative is finite. */
 static void test_zeros(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* The simplex lattice: counts, enumeration, and interpolation between its points. */
+/* Tests the simplex lattice: counts against Pascal's triangle, enumeration, and interpolation
+ * between its points. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 
 enum { MOST = 8 };
 
-/* Shapes that every property is checked on. */
+/* Numbers of states and resolutions on which every property is checked. */
 static const struct {
   size_t states;
   int resolution;
@@ -38,7 +39,7 @@ typedef struct cell {
   double weight[MOST];
 } cell;
 
-/* Locate and check what holds of every cell. */
+/* Locates a belief and checks what holds for every cell. */
 static cell locate(const idm_lattice *lattice, const double *z)
 {
   cell c;
@@ -61,7 +62,7 @@ static const double *point(const idm_lattice *lattice, size_t index)
   return lattice->belief + index * lattice->states;
 }
 
-/* The vertices' mean is the belief itself. */
+/* The weighted mean of the vertices is the belief. */
 static void check_reproduces(const idm_lattice *lattice, const double *z)
 {
   const cell c = locate(lattice, z);
@@ -73,7 +74,7 @@ static void check_reproduces(const idm_lattice *lattice, const double *z)
   }
 }
 
-/* A random belief: uniform on the simplex, or with some states excluded. */
+/* Draws a random belief: uniform on the simplex, or with some states excluded. */
 static void draw_belief(size_t states, double *z, idm_random *random)
 {
   const bool sparse = idm_random_uniform(random) < 0.3;
@@ -181,7 +182,8 @@ static void check_points(const idm_lattice *lattice)
       steps += round(r * z[s]);
     }
     assert_true(steps == r);
-    /* Its own cell is itself: with as many points as there are, each occurs exactly once. */
+    /* The cell of a point contains the point with weight 1. As the number of points is right, each
+     * occurs exactly once. */
     const cell c = locate(lattice, z);
     size_t found = 0;
     for (size_t v = 0; v < c.count; v++)
@@ -232,8 +234,8 @@ static void test_cells_reproduce_beliefs(void **state)
   }
 }
 
-/* In the coordinates y_i = r (z_i + ... + z_k) a cell's vertices lie within one step of the belief,
- * and any two of them are ordered: a Freudenthal simplex and no other. */
+/* In the coordinates y_i = r (z_i + ... + z_k) the vertices of a cell lie within one step of the
+ * belief, and any two of them are ordered, which characterises the Freudenthal simplex. */
 static void check_freudenthal(const idm_lattice *lattice, const double *z)
 {
   const cell c = locate(lattice, z);
@@ -291,7 +293,7 @@ static double squares(size_t states, const double *z)
   return sum;
 }
 
-/* The maximum of linear functions: what values of decision problems look like. */
+/* A maximum of linear functions, which has the form of a value function. */
 static double corners_of_value(size_t states, const double *z)
 {
   double most = 0.4;
@@ -322,7 +324,8 @@ static void test_linear_is_exact_and_convex_is_bounded(void **state)
       draw_belief(k, z, &random);
       assert_true(fabs(interpolate(lattice, linear, z) - linear(k, z)) <= 1e-11);
       const double above = interpolate(lattice, squares, z) - squares(k, z);
-      /* An upper bound, and close: every coordinate of a cell has a range of at most 2/r. */
+      /* Interpolation is an upper bound, and it is close: each coordinate has a range of at most
+       * 2/r within a cell. */
       assert_true(above >= -1e-12);
       assert_true(above <= (double)k * cell_size * cell_size + 1e-12);
       assert_true(interpolate(lattice, corners_of_value, z) >= corners_of_value(k, z) - 1e-12);
@@ -331,7 +334,7 @@ static void test_linear_is_exact_and_convex_is_bounded(void **state)
   }
 }
 
-/* Interpolate arbitrary numbers on the points. */
+/* Interpolates arbitrary values at the points. */
 static double blend(const idm_lattice *lattice, const double *v, const double *z)
 {
   const cell c = locate(lattice, z);
@@ -340,7 +343,7 @@ static double blend(const idm_lattice *lattice, const double *v, const double *z
   return sum;
 }
 
-/* A belief on the face of a random cell, and what lies 1e-9 around it. */
+/* Checks continuity at a belief on a face of a random cell, for beliefs at distance 1e-9. */
 static void check_face(const idm_lattice *lattice, const double *v, idm_random *random)
 {
   const size_t k = lattice->states;
@@ -358,7 +361,8 @@ static void check_face(const idm_lattice *lattice, const double *v, idm_random *
     double other[MOST];
     draw_belief(k, other, random);
     for (size_t s = 0; s < k; s++) other[s] = face[s] + 1e-9 * (other[s] - face[s]);
-    /* Values lie in [0, 1]; slopes are at most r per coordinate y, and there are k of them. */
+    /* Values lie in [0, 1]; the slope is at most r per coordinate y, and there are k coordinates.
+     */
     const double most = 4e-9 * (double)k * lattice->resolution;
     assert_true(fabs(blend(lattice, v, other) - centre) <= most);
   }
@@ -380,7 +384,7 @@ static void test_interpolation_is_continuous(void **state)
   }
 }
 
-/* Beliefs whose sum misses 1 by rounding, above and below. */
+/* Beliefs whose sum differs from 1 by rounding, above and below. */
 static void test_rounding_of_the_sum(void **state)
 {
   (void)state;

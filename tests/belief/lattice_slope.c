@@ -1,4 +1,5 @@
-/* Whole cells of the lattice, and the slope of what is interpolated on them. */
+/* Tests complete cells of the lattice against idm_lattice_locate, and the gradient of the
+ * interpolation against differences. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static const struct {
 } shapes[] = {{1, 3}, {2, 1}, {2, 7}, {2, 99}, {3, 1}, {3, 10}, {4, 5}, {5, 7}, {6, 4}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* A cell and the same belief as it is located. */
+/* The complete cell that contains a belief. */
 typedef struct cell {
   size_t count;
   uint32_t vertex[MOST];
@@ -97,14 +98,14 @@ static void cells_are_walks(void **state)
     for (size_t point = 0; point < lattice->points; point += 1 + lattice->points / 200) {
       const double *corner = lattice->belief + point * k;
       check_cell(lattice, corner);
-      /* Whole wherever every coordinate can step up. */
+      /* The cell is complete where every coordinate can increase. */
       if (corner[0] > 0) assert_int_equal(cell_of(lattice, corner).count, k);
     }
     idm_lattice_destroy(lattice);
   }
 }
 
-/* Differences along every edge of the simplex, inside a cell and so exact. */
+/* Differences along every edge of the simplex; within a cell they are exact. */
 static void slopes_are_differences(void **state)
 {
   (void)state;
@@ -143,7 +144,7 @@ static void slopes_are_differences(void **state)
   assert_true(compared > 1000);
 }
 
-/* Corners: a belief is its own weights, and the slope is the function itself. */
+/* With corners a belief is its own weights, and the gradient is the vector of values. */
 static void corners_are_their_own_slopes(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The erasure channel of a limited sensor against its definition. */
+/* Tests the erasure channel of a limited sensor against its definition. */
 #include "belief/filter.h"
 
 #include <string.h>
@@ -30,8 +30,8 @@ static double plain_entropy(const idm_problem *problem, const double *z, size_t 
   return (double)entropy;
 }
 
-/* a H = C below H, and 1 from there on; the channel's mutual information, from its joint
- * distribution, is min(C, H). */
+/* The probability a of perception satisfies a H = C if C < H, and a = 1 otherwise. The channel's
+ * mutual information, from its joint distribution, is min(C, H). */
 static void test_capacity(void **state)
 {
   (void)state;
@@ -57,7 +57,7 @@ static void test_capacity(void **state)
         assert_near(a * entropy, capacity, 1e-14);
       else
         assert_true(a == 1);
-      /* I(X;Y) = H(X) - H(X|Y): where nothing is perceived, H(X|Y) = H(X). */
+      /* I(X;Y) = H(X) - H(X|Y), and H(X|Y) = H(X) where nothing is perceived. */
       assert_near(entropy - (1 - a) * entropy, fmin(capacity, entropy), 1e-14);
       below += capacity < entropy;
       above += capacity >= entropy;
@@ -67,7 +67,7 @@ static void test_capacity(void **state)
   }
 }
 
-/* Limits: everything, nothing, what is certain, and observed states. */
+/* Limits: infinite capacity, capacity 0, a certain observation, and observed states. */
 static void test_limits(void **state)
 {
   (void)state;
@@ -89,7 +89,8 @@ static void test_limits(void **state)
   emission[0] = emission[2] = 1;
   emission[1] = emission[3] = 0;
   assert_true(idm_sensor_entropy(&sensor, z, 0, scratch) == 0);
-  assert_true(idm_sensor_passes(&sensor, z, 0, scratch) == 0); /* blind, whatever there is */
+  assert_true(idm_sensor_passes(&sensor, z, 0, scratch) ==
+              0); /* capacity 0: nothing is perceived */
   sensor.capacity = 1e-300;
   assert_true(idm_sensor_passes(&sensor, z, 0, scratch) == 1);
   problem->setting->fully_observed = true;

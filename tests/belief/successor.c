@@ -1,4 +1,4 @@
-/* The successor operator against a slow and plain computation of the same rows. */
+/* Tests the successor operator against a direct dense computation of the same rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 #include "idm/random.h"
 
 enum { MOST = 6, ACTIONS = 5, MODELS = 3 };
-enum { PLAIN, FORGETFUL, TERMINAL, PROPORTIONAL, SPARSE }; /* what the actions are like */
+enum { PLAIN, FORGETFUL, TERMINAL, PROPORTIONAL, SPARSE }; /* kinds of actions */
 
-/* Random dynamics, one kind of action each, and the lattice they live on. */
+/* Random dynamics with one action of each kind, and their lattice. */
 typedef struct action_model {
   idm_sizes n;
   double transition[MODELS * ACTIONS * MOST * MOST];
@@ -38,7 +38,7 @@ static void draw_row(double *row, size_t count, double zeros, idm_random *random
   for (size_t i = 0; i < count; i++) row[i] /= total;
 }
 
-/* Column 1 three times column 0, the last one zero, rows still distributions. */
+/* Makes column 1 three times column 0 and the last column zero; rows stay distributions. */
 static void make_proportional(double *row, size_t count)
 {
   if (count < 4) return;
@@ -100,9 +100,9 @@ static const idm_successor_block *block_of(const action_model *w, size_t u, size
   return &w->successors->block[u * MODELS + m];
 }
 
-/* --- the plain computation ------------------------------------------------------------------ */
+/* --- direct computation --------------------------------------------------------------------- */
 
-/* p(x) and the posterior after x, from belief z. */
+/* Computes the posterior after x from belief z. Returns p(x). */
 static double update(const action_model *w, size_t u, size_t m, const double *z, size_t x,
                      double *posterior)
 {
@@ -125,7 +125,7 @@ static double prior_log(const action_model *w, const double *z)
   if (!w->request.belief_prior) return 0;
   const double k = (double)w->n.states, r = w->lattice->resolution;
   double sum = 0, total = 0;
-  if (w->lattice->corners) { /* the share of the state that is seen */
+  if (w->lattice->corners) { /* the probability of the observed state */
     for (size_t s = 0; s < w->n.states; s++) {
       total += w->prior[s];
       sum += z[s] * w->prior[s];
@@ -139,7 +139,7 @@ static double prior_log(const action_model *w, const double *z)
   return sum + lgamma(total);
 }
 
-/* Row (u, m, z), dense, each observation by itself. */
+/* Row (u, m, z), dense, observation by observation. */
 static void plain_row(const action_model *w, size_t u, size_t m, const double *z, double *row)
 {
   memset(row, 0, w->lattice->points * sizeof *row);
@@ -153,7 +153,7 @@ static void plain_row(const action_model *w, size_t u, size_t m, const double *z
   }
 }
 
-/* Whether x and y lead to one belief from every belief of two states. */
+/* Returns whether x and y lead to the same belief from every belief on two states. */
 static bool same_beliefs(const action_model *w, size_t u, size_t m, size_t x, size_t y)
 {
   for (size_t s = 0; s < w->n.states; s++)
@@ -168,7 +168,8 @@ static bool same_beliefs(const action_model *w, size_t u, size_t m, size_t x, si
   return true;
 }
 
-/* Whether x and y lead to one belief wherever they are seen: proportional columns. */
+/* Returns whether x and y lead to the same belief from every belief, which holds for proportional
+ * columns. */
 static bool same_column(const action_model *w, size_t u, size_t m, size_t x, size_t y)
 {
   if (w->request.before) return same_beliefs(w, u, m, x, y);
@@ -180,7 +181,8 @@ static bool same_column(const action_model *w, size_t u, size_t m, size_t x, siz
   return true;
 }
 
-/* H = -sum p log(p / prior(z')), over observations or over groups of them. */
+/* H = -sum p log(p / prior(z')), over observations or over merged groups of them
+ * (docs/method/control.md, 3). */
 static double plain_surprise(const action_model *w, size_t u, size_t m, const double *z)
 {
   double sum = 0;
@@ -225,7 +227,7 @@ static void check_row(const action_model *w, size_t u, size_t m, size_t point, c
   idm_successor_scatter(block, point, 0.5, dense);
   double sum = 0, mean = 0;
   for (size_t i = 0; i < points; i++) {
-    /* A rounding of the posterior is r roundings of the weights. */
+    /* A rounding error of the posterior is multiplied by r in the weights. */
     assert_near(dense[i], plain[i], 1e-12);
     assert_true(dense[i] >= 0);
     sum += dense[i];
@@ -240,8 +242,8 @@ static void check_row(const action_model *w, size_t u, size_t m, size_t point, c
   free(dense);
 }
 
-/* Whether every state moves alike (a sparse action may, by chance), and shows nothing by which
- * beliefs differ. */
+/* Returns whether all states have the same transitions (for a sparse action possibly by chance) and
+ * emit nothing that distinguishes beliefs. */
 static bool forgets(const action_model *w, size_t u, size_t m)
 {
   const size_t k = w->n.states, X = w->n.observations;
@@ -274,7 +276,7 @@ static void check_block(const action_model *w, size_t u, size_t m, const double 
   assert_non_null(out);
   for (size_t slice = 0; slice < block->slices; slice++)
     idm_successor_expect(block, slice, v, out + slice * IDM_LANES);
-  /* Lanes behind the last row are empty. */
+  /* Lanes after the last row are empty. */
   for (size_t i = block->rows; i < block->slices * IDM_LANES; i++)
     assert_true(out[i] == 0 && block->surprise[i] == 0);
   for (size_t i = 0; i < points; i++) check_row(w, u, m, i, v, out[one_row ? 0 : i]);
@@ -297,7 +299,8 @@ static void check_world(const action_model *w)
   free(v);
 }
 
-/* With and without merging, with and without a prior of beliefs, emitters after and before. */
+/* With and without merging, with and without a prior of beliefs, with emissions after and before
+ * the transition. */
 static void check_shape(size_t states, size_t observations, int resolution, bool corners)
 {
   static action_model w;
@@ -343,7 +346,7 @@ static void test_one_state(void **state)
   check_shape(1, 3, 1, false);
 }
 
-/* The order in which observations are written changes nothing. */
+/* The order of the observations has no effect. */
 static void test_observations_may_be_reordered(void **state)
 {
   (void)state;
@@ -371,7 +374,8 @@ static void test_observations_may_be_reordered(void **state)
 
 /* --- surprise by hand, groups, prior, size -------------------------------------------------- */
 
-/* A useless test of three outcomes: one belief, so no surprise, unless outcomes count. */
+/* An uninformative test with three outcomes leads to one belief, so its surprise is 0 if outcomes
+ * are merged. */
 static void test_surprise_by_hand(void **state)
 {
   (void)state;
@@ -415,12 +419,13 @@ static void test_groups(void **state)
   check_groups(2, 2, (const double[]){0.6, 0.4, 0.6, 0.4}, (const int[]){0, 0});
   check_groups(2, 4, (const double[]){0.1, 0, 0.3, 0.6, 0.2, 0, 0.6, 0.2},
                (const int[]){0, -1, 0, 3});
-  /* Proportional, and not: a zero here and there. */
+  /* Proportional columns, and columns that a zero makes not proportional. */
   check_groups(3, 3, (const double[]){0.2, 0.4, 0.4, 0, 0, 1, 0.3, 0.6, 0.1},
                (const int[]){0, 0, 2});
   check_groups(2, 3, (const double[]){0.5, 0.5, 0, 0.25, 0, 0.75}, (const int[]){0, 1, 2});
   check_groups(2, 3, (const double[]){0, 0.25, 0.75, 0, 0.5, 0.5}, (const int[]){-1, 1, 2});
-  /* 0.1 + 0.2 is 0.3 but for rounding; a difference in the ninth digit is one. */
+  /* Columns that differ by rounding are merged; a difference in the ninth digit keeps them apart.
+   */
   check_groups(2, 2, (const double[]){0.1, 0.9, 0.1 * 3 / 3, 0.9}, (const int[]){0, 0});
   check_groups(2, 2, (const double[]){0.5, 0.5, 0.500000001, 0.499999999}, (const int[]){0, 1});
   check_groups(1, 3, (const double[]){0.2, 0.3, 0.5}, (const int[]){0, 0, 0});
@@ -445,8 +450,8 @@ static void test_belief_prior(void **state)
   assert_near(idm_belief_prior_log(3, a, 20, z), expected, 1e-13);
 }
 
-/* Derivatives by concentrations and weights are differences; psi(1) is less Euler's constant, and
- * psi(1/2) is less by 2 log 2. */
+/* Derivatives by concentrations and weights against differences. psi(1) is minus Euler's constant,
+ * and psi(1/2) is smaller by 2 log 2. */
 static void test_belief_prior_slope(void **state)
 {
   (void)state;
@@ -478,7 +483,7 @@ static void test_belief_prior_slope(void **state)
   assert_true(idm_state_prior_log(3, NULL, 1) == 0);
 }
 
-/* Bytes that a block's arrays hold. */
+/* Bytes that the arrays of a block occupy. */
 static double real_bytes(const idm_successor_block *block)
 {
   const double lanes = (double)(block->slices * IDM_LANES);
@@ -488,12 +493,13 @@ static double real_bytes(const idm_successor_block *block)
   return entries * (sizeof(uint32_t) + values) + lanes * sizeof(double);
 }
 
-/* The estimate bounds what is stored, once rows are counted in whole slices. */
+/* The estimate is an upper bound of the stored bytes, with rows rounded up to whole slices. */
 static void check_bytes(size_t states, size_t observations, int resolution, bool corners)
 {
   static action_model w;
   create(&w, states, observations, resolution, corners, false, true, false);
-  /* Forgetful rows fill a slice with a single row: ask for them as an ordinary action. */
+  /* A forgetful action stores a single row in a slice. Perturb it by rounding, so that it is stored
+   * as an ordinary action. */
   for (size_t m = 0; m < MODELS && states > 1; m++)
     w.transition[(m * ACTIONS + FORGETFUL) * states * states] *= 1 + 1e-15;
   idm_successors_destroy(w.successors);
@@ -504,7 +510,7 @@ static void check_bytes(size_t states, size_t observations, int resolution, bool
   const size_t whole = (w.lattice->points + IDM_LANES - 1) / IDM_LANES * IDM_LANES;
   const double bound = idm_successors_bytes(&w.request, whole, corners);
   assert_true(held <= bound);
-  /* Of the right size too: all but merged entries are there. */
+  /* The bound is tight up to merged entries. */
   assert_true(bound <= 3 * held);
   assert_true(idm_successors_bytes(&w.request, 2 * whole, corners) > 1.9 * bound);
   destroy(&w);

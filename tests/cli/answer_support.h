@@ -1,4 +1,4 @@
-/* A small answer and its verdict, made by hand: what tables of the program are printed from. */
+/* A small posterior and its assessment with fixed numbers, for tests of printed tables. */
 #ifndef IDM_TESTS_CLI_ANSWER_SUPPORT_H
 #define IDM_TESTS_CLI_ANSWER_SUPPORT_H
 
@@ -15,8 +15,8 @@ typedef struct answer {
   idm_assessment *assessment;
 } answer;
 
-/* One chain of four draws, 1 to 4 of the first quantity, 11 to 14 of the second, and so on; its
- * diagnosis has the same numbers everywhere but the mean. */
+/* Makes one chain of four draws: 1 to 4 of the first quantity, 11 to 14 of the second, and so on.
+ * All diagnoses have the same numbers except for the mean. Free with answer_close. */
 static inline answer answer_open(const char *const *names, size_t count)
 {
   answer a = {calloc(1, sizeof *a.posterior), calloc(1, sizeof *a.assessment)};

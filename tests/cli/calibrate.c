@@ -1,5 +1,5 @@
-/* What recover and sbc share: settings from options, the file's or others' free numbers, whose
- * fault a refusal is. */
+/* Tests the common part of recover and sbc: settings from options, free parameters from the file or
+ * --free, and the exit codes of refusals. */
 #include "cli/cli.h"
 #include "cli/cli_support.h"
 #include "cli/common.h"
@@ -19,7 +19,7 @@ static const cli_command command = {.name = "recover",
                                     .keys = idm_calibration_keys,
                                     .defaults = defaults};
 
-/* What the last report was of. */
+/* The study that the last report received. */
 static struct {
   int calls;
   size_t replications, done, trajectories;
@@ -39,7 +39,7 @@ static idm_status report(cli_call *call, const idm_calibration *c)
   return IDM_OK;
 }
 
-/* Fast words first: coarse plans, normal approximations. */
+/* Options for speed precede: a coarse lattice and Laplace approximations. */
 #define WORDS(...)                                                                                 \
   (char *[])                                                                                       \
   {                                                                                                \
@@ -89,8 +89,7 @@ static void expect_refusal(cli_call *call, idm_status status, idm_status expecte
   cli_call_free(call);
 }
 
-/* A prior that there is nothing to draw from is the file's fault, but not where it came by --free.
- */
+/* A prior that cannot be sampled is an input error in a file and a usage error in --free. */
 static void test_refusals(void **state)
 {
   (void)state;

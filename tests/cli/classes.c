@@ -1,5 +1,5 @@
-/* All classes on one log: each as it is fitted by itself, those that ask the same once, and why
- * others are not here. */
+/* Tests the comparison of all classes on one log: each row against a separate fit of the class;
+ * equivalent classes are fitted once, impossible ones have a reason. */
 #include "cli/cli.h"
 #include "cli/cli_support.h"
 #include "cli/common.h"
@@ -19,7 +19,7 @@ static const cli_command *find(const char *name)
   check(cli_parse((call), find("fit"), sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),           \
                   (char *[]){__VA_ARGS__}))
 
-/* The log of a few who run a machine, or have it repaired. */
+/* The path of a simulated log of the example of maintenance. */
 static char path[SUPPORT_PATH];
 
 static int make_log(void **state)
@@ -43,7 +43,7 @@ static int remove_log(void **state)
   return remove(path);
 }
 
-/* The answer of an inverse planner without draws, by itself. */
+/* Returns the projection of an inverse planner without draws, fitted separately. */
 static idm_projection alone(const idm_class *of)
 {
   idm_problem *problem;
@@ -108,7 +108,7 @@ static void as_json(void **state)
   assert_near(number(row, "log_loss"), expected.log_loss, 1e-9);
   assert_near(number(row, "brier"), expected.brier, 1e-9);
   assert_near(number(row, "divergence"), expected.divergence, 1e-9);
-  /* Where states are observed, hidden ones make no difference. */
+  /* With observed states, the class with hidden states is equivalent. */
   const json_t *twin = row_of(list, "stoc-po-irl");
   assert_string_equal(json_string_value(json_object_get(twin, "same_as")), "stoc-irl");
   assert_true(number(twin, "log_loss") == number(row_of(list, "stoc-irl"), "log_loss"));
@@ -118,7 +118,7 @@ static void as_json(void **state)
   cli_call_free(&call);
 }
 
-/* A line a class, with what it leaves open or why it is not here. */
+/* One line per class, with its results or the reason why it is not possible. */
 static void as_a_table(void **state)
 {
   (void)state;

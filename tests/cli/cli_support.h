@@ -1,4 +1,4 @@
-/* What the tests of the command line share: calls from words, and what is printed. */
+/* Support for tests of the command line: streams whose printed text is compared. */
 #ifndef IDM_TESTS_CLI_SUPPORT_H
 #define IDM_TESTS_CLI_SUPPORT_H
 
@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* A stream to print to; its text is the caller's to free. */
+/* A stream in memory; printed_close returns its text, which the caller frees. */
 typedef struct printed {
   FILE *out;
   char *text;
@@ -14,13 +14,13 @@ typedef struct printed {
 } printed;
 void printed_open(printed *p);
 char *printed_close(printed *p);
-/* Close it, and fail unless its text is this one. */
+/* Closes the stream; fails unless its text equals `text`. */
 void printed_expect(printed *p, const char *text);
 
-/* The same of a stream that the program owns, as standard output is. */
+/* The same for a stream of the process, such as standard output. */
 typedef struct captured {
   FILE *stream;
-  int kept; /* a copy of its descriptor */
+  int kept; /* a duplicate of its descriptor */
   FILE *file;
 } captured;
 void captured_open(captured *c, FILE *stream);

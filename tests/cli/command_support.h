@@ -1,4 +1,4 @@
-/* A command with an option of every kind, for the tests of parsing and help. */
+/* A command with an option of every kind, for tests of parsing and help. */
 #ifndef IDM_TESTS_CLI_COMMAND_SUPPORT_H
 #define IDM_TESTS_CLI_COMMAND_SUPPORT_H
 
@@ -39,7 +39,7 @@ static const cli_command command_try = {
     .defaults = command_defaults,
 };
 
-/* Parse words for it: the call is to be freed. */
+/* Parses words for this command; the caller frees the call. */
 #define TRY(call, ...)                                                                             \
   cli_parse((call), &command_try, sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),                \
             (char *[]){__VA_ARGS__})

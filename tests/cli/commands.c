@@ -1,4 +1,5 @@
-/* Every command of the registry says what it is, and its options hold together. */
+/* Tests that each command of the registry has a description and consistent options, and that
+ * defaults are accepted values. */
 #include "cli/cli.h"
 
 #include <ctype.h>
@@ -14,9 +15,9 @@ static void test_described(void **state)
   for (; cli_commands[count]; count++) {
     const cli_command *c = cli_commands[count];
     assert_non_null(c->run);
-    assert_ptr_equal(cli_find(cli_commands, c->name), c); /* no other has its name */
+    assert_ptr_equal(cli_find(cli_commands, c->name), c); /* no other command has its name */
     assert_true(isupper((unsigned char)c->summary[0]));
-    /* Help adds the stop. */
+    /* Help adds the full stop. */
     assert_true(c->summary[strlen(c->summary) - 1] != '.');
     assert_true(c->min_arguments >= 0 && c->min_arguments <= c->max_arguments);
     assert_int_equal(!c->keys, !c->defaults);
@@ -55,7 +56,7 @@ static void test_options(void **state)
   }
 }
 
-/* A default of an option is one that it takes. */
+/* The default of an option is an accepted value. */
 static void test_defaults(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* What several commands do: --set, --where, --draw, columns of utilities, files, JSON.
+/* Tests what several commands share: --set, --where, --draw, utilities of columns, files, JSON.
  *
  * Contents: problems and --set · logs and --where · draws · files and JSON */
 #include "cli/common.h"
@@ -19,7 +19,7 @@ static const cli_command command = {
   check(cli_parse((call), &command, sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),              \
                   (char *[]){__VA_ARGS__}))
 
-/* Fails with these words; the call is freed. */
+/* Checks the status and that the message contains `words`; frees the call. */
 static void expect(cli_call *call, idm_status status, idm_status expected, const char *words)
 {
   assert_int_equal(status, expected);
@@ -43,7 +43,7 @@ static void test_set(void **state)
   cli_call_free(&call);
 }
 
-/* What is wrong because of --set is a matter of usage; a file's own fault is the file's. */
+/* An error caused by --set is a usage error; an error of the file itself is an input error. */
 static void test_set_refused(void **state)
 {
   (void)state;
@@ -58,8 +58,8 @@ static void test_set_refused(void **state)
   expect(&call, cli_read_problem(&call, "no/such.yaml", &problem), IDM_INPUT, "no/such.yaml");
 }
 
-/* Utilities by column: refused where there is no log, given numbers by --set, and taken from the
- * file again. */
+/* Utilities from columns are refused without a log, replaced by numbers of --set, and restored from
+ * the file. */
 static void test_columns(void **state)
 {
   (void)state;
@@ -102,7 +102,8 @@ static void test_lines(void **state)
   check(cli_where(&call, text, sizeof text));
   assert_string_equal(text, "site=x\nage>3");
   assert_int_equal(cli_where(&call, text, 9), IDM_USAGE);
-  /* What is given comes before what a run was fitted to, of which a note tells. */
+  /* --where has precedence over the condition of the run; a note reports a condition taken from the
+   * run. */
   idm_request_default(&request);
   strcpy(request.where, "site=y");
   check(cli_run_where(&call, &request, text, sizeof text));
@@ -131,7 +132,7 @@ static void put(const char *path, const char *text)
   assert_int_equal(fclose(file), 0);
 }
 
-/* A log by its path, and rows of it by --where; what is wrong in it has its place. */
+/* A log is read by its path and filtered by --where; errors have a line and a column. */
 static void test_log(void **state)
 {
   (void)state;
@@ -159,7 +160,7 @@ static void test_log(void **state)
   remove(path);
 }
 
-/* Labels that are one number: the first pair is told. */
+/* Labels that are equal as numbers: the note names the first pair. */
 static void test_twins(void **state)
 {
   (void)state;
@@ -186,7 +187,7 @@ static void test_twins(void **state)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* DIAG's answer in log alpha: 2 chains of 2 draws, 0, 1, 2, 3. */
+/* A posterior of DIAG in log alpha: 2 chains of 2 draws with the values 0, 1, 2, 3. */
 static cli_input open_answer(void)
 {
   cli_input s = {.problem = support_diag(0.5, INFINITY, 0)};
@@ -229,7 +230,7 @@ static void test_draw(void **state)
   cli_input_close(&s);
 }
 
-/* A problem alone has nothing found, and what is nowhere leaves nothing to close. */
+/* A problem has neither posterior nor study. After a path that does not exist, closing is safe. */
 static void test_shown(void **state)
 {
   (void)state;
@@ -263,7 +264,7 @@ static void test_target(void **state)
   check(cli_check_target(&call, out));
   check(cli_check_target(&call, "-"));
   assert_int_equal(cli_check_target(&call, link_to), IDM_USAGE); /* the same file */
-  /* An argument that is the target itself is not read. */
+  /* An argument equal to the target is not an input. */
   call.argument[0] = out;
   check(cli_check_target(&call, out));
   cli_call_free(&call);

@@ -1,4 +1,5 @@
-/* Tables that commands write: as they are, and with --spreadsheet-safe. */
+/* Tests tables written by commands, unchanged and with --spreadsheet-safe, against expected texts.
+ */
 #include "cli/cli.h"
 
 #include "cli/cli_support.h"

@@ -1,5 +1,5 @@
-/* An explanation as it is printed: delays in words, steps and lists as tables, everything as JSON.
- */
+/* Tests printed explanations: sentences on delays, tables of steps and lists, and the JSON output,
+ * against the explanation of the library. */
 #include "cli/common.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ static const cli_option options[] = {
 };
 static const cli_command command = {.name = "explain", .max_arguments = 1, .options = options};
 
-/* Two agents, three trajectories of DIAG; the last has a row of which no action was recorded. */
+/* Two agents and three trajectories of DIAG; the last trajectory has a row without a recorded
+ * action. */
 typedef struct bench {
   cli_call call;
   idm_problem *problem;
@@ -93,7 +94,7 @@ static void test_delays(void **state)
       "least 2");
 }
 
-/* A row a step, each with its numbers; and what is said of the agent alone. */
+/* One row per step with its numbers; only the agent of the trajectory is listed. */
 static void test_trajectory(void **state)
 {
   (void)state;
@@ -116,7 +117,7 @@ static void test_trajectory(void **state)
   assert_non_null(strstr(text, "\nann    "));
   assert_null(strstr(text, "\nbo    "));
   free(text);
-  /* What was not recorded is not known. */
+  /* An action that was not recorded is printed as a question mark. */
   b.x.trajectory = 2;
   text = printed_by(cli_print_explained, &b.x);
   assert_non_null(strstr(text, "| ?                negative | "));
@@ -131,9 +132,9 @@ static void test_lists(void **state)
   bench b;
   open_bench(&b, false);
   assert_int_equal(b.e->surprising,
-                   1); /* of five decisions the one less probable than one in three */
+                   1); /* of five decisions, the one with a probability below one third */
   const size_t row = b.e->surprising_row[0];
-  assert_int_equal(row, 3); /* t2 declares at once */
+  assert_int_equal(row, 3); /* t2 declares at its first step */
   char first[900];
   snprintf(first, sizeof first,
            "most surprising decisions\n"
@@ -147,7 +148,7 @@ static void test_lists(void **state)
   assert_memory_equal(text, first, strlen(first));
   assert_true(strstr(text, "\nann    ") && strstr(text, "\nbo    "));
   free(text);
-  /* Who is late, and by how much at least. */
+  /* Late trajectories with the least delay of those that were censored. */
   b.e->delayed = 1;
   free(b.e->delayed_case);
   b.e->delayed_case = calloc(1, sizeof *b.e->delayed_case);
@@ -211,18 +212,19 @@ static void test_json(void **state)
                   idm_explanation_interval(b.e, row, IDM_EXPLAIN_BELIEF, 1).mean, 1e-12);
       assert_near(number_at(step, "probability", "monitor"),
                   idm_explanation_interval(b.e, row, IDM_EXPLAIN_PROBABILITY, 2).mean, 1e-12);
-      assert_null(json_object_get(step, "belief_q5")); /* one parameter has no quantiles */
+      assert_null(
+          json_object_get(step, "belief_q5")); /* a single parameter value has no quantiles */
       if (row < 5)
         assert_near(number_at(step, "regret", NULL),
                     idm_explanation_interval(b.e, row, IDM_EXPLAIN_REGRET, 0).mean, 1e-12);
     }
   }
-  /* What was not recorded is null. */
+  /* An action that was not recorded is null. */
   const json_t *last = json_array_get(json_object_get(json_array_get(cases, 2), "steps"), 1);
   assert_true(json_is_null(json_object_get(last, "action")));
   assert_true(json_is_null(json_object_get(last, "surprise")));
   json_decref(all);
-  /* One trajectory alone. */
+  /* A selected trajectory only. */
   b.x.trajectory = 1;
   all = parsed(&b);
   cases = json_object_get(all, "trajectories");

@@ -1,4 +1,5 @@
-/* Help and man pages of a small table, to the letter. */
+/* Tests the help (exact text), the overview and the man pages (in parts) of a small command table.
+ */
 #include "cli/cli.h"
 #include "cli/command_support.h"
 
@@ -61,7 +62,7 @@ static void test_overview(void **state)
                                          "Exit codes: 0 done", NULL});
 }
 
-/* What roff would take for a request, an escape or a dash is written so that it does not. */
+/* Text that roff would interpret as a request, an escape or a dash is escaped. */
 static void test_man(void **state)
 {
   (void)state;

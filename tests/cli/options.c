@@ -1,4 +1,5 @@
-/* Words of a command line by the option table: every form, and every refusal. */
+/* Tests the parsing of command-line words by the option table: every form of an option, and the
+ * message of every refusal. */
 #include "cli/cli.h"
 #include "cli/command_support.h"
 
@@ -21,7 +22,7 @@ static void test_forms(void **state)
   assert_true(cli_given(&call, "json"));
   assert_int_equal(call.settings.learn.starts, 4);
   cli_call_free(&call);
-  /* After -- nothing is an option, and - alone never is. */
+  /* Words after -- are arguments, and - alone is always an argument. */
   check(TRY(&call, "-n", "20", "-", "--", "--json"));
   assert_int_equal(cli_integer(&call, "number"), 20);
   assert_int_equal(call.arguments, 2);
@@ -29,7 +30,7 @@ static void test_forms(void **state)
   assert_string_equal(call.argument[1], "--json");
   assert_false(cli_given(&call, "json"));
   cli_call_free(&call);
-  check(TRY(&call, "in", "-n1")); /* the least that it may be */
+  check(TRY(&call, "in", "-n1")); /* the smallest accepted value */
   assert_int_equal(cli_integer(&call, "number"), 1);
   cli_call_free(&call);
 }
@@ -46,7 +47,7 @@ static void test_defaults(void **state)
   assert_null(cli_text(&call, "output"));
   assert_int_equal(cli_list(&call, "set", &list), 0);
   assert_false(cli_given(&call, "number"));
-  /* What the command does not have was not given either. */
+  /* An option that the command does not have counts as not given. */
   assert_false(cli_given(&call, "draws"));
   assert_null(cli_text(&call, "draws"));
   for (const idm_key *key = idm_learn_keys(); key->name; key++)
@@ -54,7 +55,7 @@ static void test_defaults(void **state)
   cli_call_free(&call);
 }
 
-/* Keys that were given go over settings from elsewhere, and no others. */
+/* Only the keys given as options replace those of other settings. */
 static void test_take_keys(void **state)
 {
   (void)state;
@@ -70,7 +71,7 @@ static void test_take_keys(void **state)
   cli_call_free(&call);
 }
 
-/* An option by a key has its words. */
+/* An option of a key has the help and the value name of the key. */
 static void test_keys(void **state)
 {
   (void)state;

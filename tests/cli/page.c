@@ -1,4 +1,5 @@
-/* The page of a folder: written into it, and never through a link. */
+/* Tests the report page of a folder: it is written into the folder, and a symbolic link in its
+ * place is refused. */
 #include "cli/common.h"
 
 #include "cli/cli.h"
@@ -10,7 +11,7 @@ static const cli_command command = {.name = "report",
                                     .max_arguments = 1,
                                     .options = (const cli_option[]){CLI_END}};
 
-/* The folder of a study of one replication. */
+/* Makes the folder of a study of one replication. */
 static void make_study(const char *path)
 {
   idm_problem *problem;
@@ -42,7 +43,7 @@ static void test_page(void **state)
   check(idm_file_read(path, 1 << 24, &text, &length, &support_error));
   assert_non_null(strstr(text, "content=\"idm "));
   free(text);
-  /* A link in its place is refused, and what it leads to stays. */
+  /* A symbolic link in its place is refused, and its target is unchanged. */
   assert_int_equal(remove(path), 0);
   spill(f->file, "precious", 8);
   assert_int_equal(symlink("out.txt", path), 0);

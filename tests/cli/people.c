@@ -1,10 +1,11 @@
-/* Tables of people: the population first, then everybody, with what is their own. */
+/* Tests printed tables of people: the population first, then each person, against expected texts.
+ */
 #include "cli/answer_support.h"
 #include "cli/common.h"
 
 #include <math.h>
 
-/* Two people and one who could not be fitted, after the population's mean and spread. */
+/* Two people and one who could not be fitted, after the mean and the sd of the population. */
 static answer open_people(void)
 {
   answer a = answer_open(
@@ -62,7 +63,7 @@ static void test_everybody(void **state)
   printed_open(&p);
   cli_print_people(p.out, a.posterior, a.assessment, SIZE_MAX);
   printed_expect(&p, POPULATION PEOPLE ANN BO ZOE);
-  /* A table of a run with people is this one. */
+  /* The table of a run with people is the same. */
   printed_open(&p);
   cli_print_posterior(NULL, p.out, a.posterior, a.assessment);
   printed_expect(&p, POPULATION PEOPLE ANN BO ZOE);
@@ -80,8 +81,8 @@ static void test_most(void **state)
   answer_close(&a);
 }
 
-/* Numbers of the population that lie along an axis of their own, as effects of covariates do, may
- * be of either sign: how often they are above 0. */
+/* Population quantities along their own axis, such as effects of covariates, can have either sign:
+ * the table contains P(>0). */
 static void test_sign(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* A plan for a command: as the library plans, from a log where one is given, and what is said of
- * it. */
+/* Tests the plan of a command against the plan of the library, plans from a log, and the notes on
+ * them. */
 #include "cli/cli.h"
 #include "cli/cli_support.h"
 #include "cli/common.h"
@@ -36,7 +36,7 @@ static void test_plan(void **state)
   cli_call_free(&call);
 }
 
-/* Out of steps: a plan all the same, and a note of how good it is. */
+/* At the iteration limit, a plan is returned with a note on its accuracy. */
 static void test_limit(void **state)
 {
   (void)state;
@@ -58,8 +58,8 @@ static void test_limit(void **state)
   cli_call_free(&call);
 }
 
-/* `swap` leads to where staying pays, but the log takes it in `b` only: there it is learnt. One
- * row is no transition. */
+/* `swap` in `b` leads to the state in which `stay` has a reward. The log contains `swap` in `b` but
+ * never in `a`, so only the former is learnt. One row of the log is not a transition. */
 static const char pair[] =
     "states: [a, b]\nactions: [stay, swap]\nobservations: states\nstart: [1, 0]\ndiscount: 0.5\n"
     "transition: {stay: identity, swap: [[0, 1], [1, 0]]}\n"

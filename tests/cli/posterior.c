@@ -1,4 +1,5 @@
-/* What a run found as it is printed: the table, the verdict's lines and its last word. */
+/* Tests the printed results of a run against expected texts: the table, the lines of the verdict
+ * and the verdict itself. */
 #include "cli/answer_support.h"
 #include "cli/cli.h"
 #include "cli/common.h"
@@ -12,7 +13,8 @@ static const char *const names[] = {"alpha", "eta"};
   "ess_tail  r_hat contr.\n"
 #define NUMBERS "        0.5       0.01          1          2          4       400       300  1.001"
 
-/* How much narrower than the prior: of what was looked at, and where it means something. */
+/* The contraction relative to the prior is printed for parameters that were examined and where it
+ * is meaningful. */
 static void test_table(void **state)
 {
   (void)state;
@@ -51,7 +53,7 @@ static void test_point(void **state)
 typedef struct verdict_case {
   idm_estimate_kind answer;
   bool trusted, apart, evaluated, fails, misfits;
-  idm_person_verdict person; /* on one of those fitted apart */
+  idm_person_verdict person; /* of a person fitted separately */
   const char *words;
 } verdict_case;
 
@@ -108,8 +110,8 @@ static void test_verdicts(void **state)
   }
 }
 
-/* Sentences go over as many lines as they take, none wider than 118 but for its stop, and none ends
- * where another word would fit; no word is lost or broken. */
+/* A sentence is wrapped to lines of at most 118 characters; each line is filled, and no word is
+ * lost or broken. */
 static void test_wrapped(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Signals that ask to stop, in processes of their own; and the bar of a terminal. */
+/* Tests signals that request a stop, each in a child process, and the progress bar of a terminal.
+ */
 #include "cli/cli_support.h"
 #include "cli/terminal.h"
 
@@ -11,7 +12,7 @@
 
 static const idm_progress_state half = {.done = 0.5};
 
-/* How a process that does this ends. */
+/* Returns the wait status of a child process that calls `act`. */
 static int status_of(void (*act)(void))
 {
   const pid_t child = fork();
@@ -40,7 +41,7 @@ static void signal_once(void)
   cli_progress_begin(&progress, NULL);
   if (cli_progress_watch(&progress, &half)) _exit(1);
   raise(SIGTERM);
-  raise(SIGINT); /* at once: the same wish */
+  raise(SIGINT); /* a simultaneous second signal counts as the same request */
   if (!cli_progress_watch(&progress, &half)) _exit(2);
 }
 
@@ -79,7 +80,7 @@ static void test_signals(void **state)
   assert_int_equal(WTERMSIG(status), SIGTERM);
 }
 
-/* Said once, when the wish is noticed. */
+/* The message is printed once, when the request is noticed. */
 static void farewell(void)
 {
   cli_progress progress;
@@ -110,7 +111,7 @@ static void test_bar(void **state)
   captured c;
   captured_open(&c, stderr);
   cli_progress_begin(&progress, NULL);
-  assert_false(progress.terminal); /* a file is none: nothing is shown */
+  assert_false(progress.terminal); /* a file is not a terminal, so nothing is printed */
   assert_false(cli_progress_watch(&progress, &half));
   cli_progress_end(&progress);
   captured_expect(&c, "");
@@ -118,19 +119,22 @@ static void test_bar(void **state)
   progress.terminal = true;
   progress.started -= 10;
   assert_false(cli_progress_watch(&progress, &half));
-  assert_false(cli_progress_watch(&progress, &half)); /* too soon to show again */
+  assert_false(cli_progress_watch(&progress, &half)); /* too soon to print again */
   cli_progress_end(&progress);
   char *text = captured_close(&c);
   double elapsed = 0, left = 0;
   assert_int_equal(
       sscanf(text, "\r[############............] 50 %% %lf s, %lf s left", &elapsed, &left), 2);
-  assert_true(elapsed >= 10 && left == elapsed); /* half of it took as long as the rest will */
+  assert_true(
+      elapsed >= 10 &&
+      left ==
+          elapsed); /* half of the work is done, so the remaining time equals the elapsed time */
   assert_string_equal(text + strlen(text) - 7, "\033[K\r\033[K");
   assert_null(strstr(text + 10, "\r["));
   free(text);
 }
 
-/* Nothing to go by: no time is promised. */
+/* Too early for an estimate of the remaining time. */
 static void test_beginning(void **state)
 {
   (void)state;

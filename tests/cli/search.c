@@ -1,4 +1,5 @@
-/* Options of a planner that searches, whom they are refused, and what is shown of the way. */
+/* Tests the options of planners that search: their limits, the planners that refuse them, and the
+ * monitor of the bounds. */
 #include "base/system.h"
 #include "cli/cli.h"
 #include "cli/cli_support.h"
@@ -17,10 +18,10 @@ static const cli_option options[] = {CLI_SET_OPTION,
 static const cli_command command = {
     .name = "solve", .arguments = "PROBLEM", .max_arguments = CLI_ANY_NUMBER, .options = options};
 
-/* Seconds that have passed when a search begins. */
+/* Seconds already elapsed when a search begins. */
 static const double elapsed = 0.5;
 
-/* Begin with two words beside the planner's. */
+/* Begins a search with one option and its value (NULL: none). */
 static idm_status begin(const char *planner, char *option, char *value, cli_search *search,
                         idm_error *error)
 {
@@ -76,7 +77,7 @@ static void test_others(void **state)
   }
 }
 
-/* Nobody asked to stop, and the first gap is what the rest is measured by. */
+/* Without a request to stop the search continues; the first gap is the reference for progress. */
 static void test_watch(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Small drawings for a terminal: every column is one character, and none runs over its buffer. */
+/* Tests small terminal drawings against expected characters: one character per column, and no write
+ * past the buffer. */
 #include <math.h>
 #include <string.h>
 
@@ -37,13 +38,13 @@ static void test_intervals(void **state)
   char drawn[CLI_SPARKLINE];
   assert_string_equal(cli_interval(&(cli_span){1, 2, 3}, 0, 4, 5, drawn), " ├●┤ ");
   assert_string_equal(cli_interval(&(cli_span){1, 3, 4}, -1, 4, 11, drawn), "  ┊ ├───●─┤");
-  /* Beyond the scale, and nowhere. */
+  /* Beyond the scale, and without a position. */
   assert_string_equal(cli_interval(&(cli_span){-9, 2, 9}, 0, 4, 5, drawn), "├─●─┤");
   assert_string_equal(cli_interval(&(cli_span){NAN, 2, 9}, 0, 4, 5, drawn), "     ");
   assert_string_equal(cli_interval(&(cli_span){1, 1, 1}, 1, 1, 3, drawn), " ● ");
 }
 
-/* Nobody looks at a test's output. */
+/* Standard output of a test is not a terminal, so there are no colour codes. */
 static void test_no_terminal(void **state)
 {
   (void)state;

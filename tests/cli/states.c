@@ -1,12 +1,12 @@
-/* What an agent does in every state: values and policies in closed form, and a screenful of them.
- */
+/* Tests printed tables of values and policies by state against closed forms, and the limit of the
+ * number of lines. */
 #include "cli/cli_support.h"
 #include "cli/common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* In `a` staying pays 1 for ever, 1 / (1 - 1/2) = 2; in `b` it is a step away, 2 / 2 = 1. */
+/* In `a`, `stay` pays 1 for ever: 1 / (1 - 1/2) = 2. In `b`, that is one step away: 2 / 2 = 1. */
 static const char pair[] =
     "states: [a, b]\nactions: [stay, swap]\nobservations: states\nstart: [1, 0]\ndiscount: 0.5\n"
     "transition: {stay: identity, swap: [[0, 1], [1, 0]]}\n"
@@ -29,7 +29,7 @@ static void a_line_a_state(void **state)
   idm_problem_destroy(problem);
 }
 
-/* With lapse choices and plan are two tables. */
+/* With lapse, the policy at choice time and the planned policy are two tables. */
 static void choices_and_plan(void **state)
 {
   (void)state;
@@ -81,7 +81,7 @@ static void the_same_as_json(void **state)
   idm_problem_destroy(problem);
 }
 
-/* 43 states: 40 lines under the heading, and one that says how many are left. */
+/* 43 states: 40 lines under the heading, and one with the number of the remaining states. */
 static void a_screenful(void **state)
 {
   (void)state;

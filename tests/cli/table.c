@@ -1,4 +1,5 @@
-/* Cells take the columns of a terminal that they are given, whatever their bytes are. */
+/* Tests the width of table cells in terminal columns, for multi-byte, double-width and combining
+ * characters. */
 #include "cli/cli.h"
 #include "cli/cli_support.h"
 
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Three letters of five bytes; two signs that are two columns wide each; a letter and an accent
- * that stands over it. */
+/* Three letters of five bytes; two characters of two columns each; a letter with a combining
+ * accent. */
 #define ETE  "\xc3\xa9t\xc3\xa9"
 #define WIDE "\xe6\xbc\xa2\xe5\xad\x97"
 #define OVER "e\xcc\x81"
@@ -35,7 +36,7 @@ static void test_cells(void **state)
   printed_expect(&p, ETE "    " WIDE "overover");
 }
 
-/* Never a sign in half: what is left of the cell is blank. */
+/* A character is never cut in half: the rest of the cell is blank. */
 static void test_cut(void **state)
 {
   (void)state;
@@ -63,7 +64,8 @@ static const idm_diagnosis quantity = {.mean = 1.25,
                                        .ess_tail = 999.6,
                                        .rhat = 1.0004};
 
-/* The row of that quantity with a tail of shape k: mean, sd and their error, then the rest. */
+/* Checks the row of `quantity` with a tail of shape k: `moments` is the text of mean, sd and mcse.
+ */
 static void expect_row(double k, const char *moments)
 {
   idm_diagnosis d = quantity;
@@ -78,7 +80,7 @@ static void expect_row(double k, const char *moments)
   printed_expect(&p, row);
 }
 
-/* Numbers stand under their headings. */
+/* Numbers are aligned with their headings. */
 static void test_quantity(void **state)
 {
   (void)state;
@@ -91,7 +93,7 @@ static void test_quantity(void **state)
   expect_row(NAN, "       1.25        0.5      0.012");
 }
 
-/* A heavy tail: the median and the interval, without mean and sd. */
+/* With a heavy tail, the median and the interval are printed without mean and sd. */
 static void test_heavy_tail(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Trajectories that are twice in a log: those that chance does not explain are named. */
+/* Tests that duplicate trajectories of a log are named unless chance explains them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static void expect_note(const idm_data *data, const char *opt_words)
   idm_notes_clear(&notes);
 }
 
-/* A log of 30 trajectories that monitor so often, what is seen being bits of a generator; the last
- * of them has the rows of the third up to `changed`, which differs. */
+/* A log of 30 trajectories with `rows` monitored rows each and random observations. The last
+ * trajectory repeats the third up to row `changed`, which differs. */
 static idm_data *make_log(const idm_problem *problem, size_t rows, size_t changed)
 {
   enum { TRAJECTORIES = 30, ROOM = 60000 };
@@ -65,7 +65,7 @@ static void test_copies(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Trajectories with the same rows but other numbers differ. */
+/* Trajectories with the same rows but different numbers are not duplicates. */
 static void test_numbers(void **state)
 {
   (void)state;
@@ -79,8 +79,8 @@ static void test_numbers(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Short histories of few labels coincide by chance: 20 logs of the agent itself, none of which
- * holds anything twice. A note on one of them has a probability below 0.02. */
+/* Short histories of few labels coincide by chance. 20 simulated logs contain no duplicates; a note
+ * on any of them has a probability below 0.02. */
 static void test_chance(void **state)
 {
   (void)state;
@@ -101,7 +101,7 @@ static void test_chance(void **state)
     }
     idm_data_destroy(data);
   }
-  assert_true(pairs > 100); /* there are such */
+  assert_true(pairs > 100); /* identical pairs occur */
   idm_problem_destroy(problem);
 }
 

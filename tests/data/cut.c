@@ -1,4 +1,5 @@
-/* Pieces of a log of observed states: the same decisions, equally likely, and few histories. */
+/* Tests the division of a log of observed states into pieces: the same decisions with the same
+ * likelihood, and few histories. */
 #include "data/part.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static const char world[] =
     "agent: {planner: maximum-entropy, alpha: 0.7}\n"
     "data: {missed: {values: late, action: stay}}\n";
 
-/* Known starts and unknown ones, gaps of every kind, a forced action, missed responses. */
+/* Known and unknown starts, gaps of every kind, a forced action, missed responses. */
 static const char gaps[] = "trajectory,action,observation,available\n"
                            "1,stay,b,\n1,go,a,\n1,,c,\n1,go,,\n1,stay,b,\n1,go,c,\n"
                            "2,go,,\n2,stay,,\n2,go,a,\n2,stay,a,stay\n"
@@ -70,8 +71,8 @@ static void test_likelihoods(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An action that was not recorded and after which the log goes on is none that ends it; on the last
- * row it may be. */
+/* An unrecorded action that is followed by further rows cannot be terminal; on the last row it can
+ * be. */
 static void test_ends(void **state)
 {
   (void)state;
@@ -89,7 +90,7 @@ static void test_ends(void **state)
   }
 }
 
-/* However long the log is, there is a piece a state and action. */
+/* The number of histories is bounded by states and actions, whatever the length of the log. */
 static void test_pieces(void **state)
 {
   (void)state;
@@ -100,8 +101,8 @@ static void test_pieces(void **state)
   check(idm_data_split(data, problem->setting, &cut, &support_error));
   assert_int_equal(cut->trajectories, data->rows);
   assert_true(histories(data) > 5000);
-  /* Three states, their beginnings and two actions; twice, as the log's own starts are told apart.
-   */
+  /* Three states, their beginnings and two actions; doubled, as starts given by the log are
+   * separate. */
   assert_true(histories(cut) <= 2 * 3 * (1 + 2));
   for (size_t t = 0, i = 0; t < data->trajectories; t++)
     for (size_t row = data->first[t]; row < data->first[t + 1]; row++, i++) {
@@ -115,7 +116,8 @@ static void test_pieces(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What follows a gap stays with it, and what was seen stays where it says something. */
+/* Rows after a gap stay in the piece of the gap, and observations stay where they carry
+ * information. */
 static void test_gaps(void **state)
 {
   (void)state;
@@ -126,10 +128,10 @@ static void test_gaps(void **state)
   check(idm_data_split(data, problem->setting, &cut, &support_error));
   assert_int_equal(cut->trajectories, sizeof first / sizeof *first - 1);
   assert_memory_equal(cut->first, first, sizeof first);
-  assert_int_equal(cut->observation[0], 1);  /* the first state is not known */
-  assert_int_equal(cut->observation[1], -1); /* b, go: what comes of it is nobody's decision */
-  assert_int_equal(cut->observation[2], 2);  /* what was done is not known */
-  assert_int_equal(cut->observation[4], 1);  /* the state in between is not */
+  assert_int_equal(cut->observation[0], 1);  /* the first state is unknown */
+  assert_int_equal(cut->observation[1], -1); /* b, go: its outcome does not affect a decision */
+  assert_int_equal(cut->observation[2], 2);  /* the action is unknown */
+  assert_int_equal(cut->observation[4], 1);  /* the state in between is unknown */
   assert_int_equal(cut->observation[8], 0);
   idm_data_split_destroy(cut);
   idm_data_destroy(data);

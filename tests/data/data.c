@@ -1,4 +1,4 @@
-/* Evidence: destroying half-built objects, and every check of idm_data_validate. */
+/* Tests the destruction of partially built data and every check of idm_data_validate. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ typedef struct fixture {
   idm_data *data;
 } fixture;
 
-/* Two trajectories of three and one rows, two agents, two sets, one start, two variants, one
+/* Two trajectories of three rows and one row, two agents, two sets, one start, two variants, one
  * covariate. */
 static int set_up(void **state)
 {
@@ -186,7 +186,8 @@ static void test_rows(void **state)
   expect_refused(f, "row 3 has level 1 of covariate 'sex'");
 }
 
-/* By name, or where they have none by number; agents may have trajectories of the same name. */
+/* Trajectories are found by name, or by number if they have no names. Trajectories of different
+ * agents may share a name. */
 static void test_find(void **state)
 {
   const fixture *f = *state;

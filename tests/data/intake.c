@@ -1,4 +1,4 @@
-/* What became of a log: made and destroyed, and cut points that a problem keeps. */
+/* Tests the counts of rows read from a log, and the cut points that are stored in a problem. */
 #include "idm/intake.h"
 
 #include <stdlib.h>
@@ -22,7 +22,8 @@ static void test_create(void **state)
   idm_log_counts_destroy(NULL);
 }
 
-/* Two columns cut: the second by standard deviations, which a log puts into numbers. */
+/* Two columns cut into intervals; the second by standard deviations, which a log converts into
+ * numbers. */
 static idm_problem *cut_problem(void)
 {
   return support_yaml("states: [s]\nactions: [u]\nobservations: [low, high]\ndiscount: 0.5\n"
@@ -45,7 +46,7 @@ static void test_freeze(void **state)
   check(idm_problem_set_breaks(problem, intake, &support_error));
   assert_true(problem->columns.derived[1].at[0] == 2.5);
   assert_true(problem->columns.derived[0].at[0] == 70);
-  intake->cut[0].at[0] = 3; /* a copy was taken; another log gives others */
+  intake->cut[0].at[0] = 3; /* the problem has a copy, so that it is not affected */
   assert_true(problem->columns.derived[1].at[0] == 2.5);
   check(idm_problem_set_breaks(problem, intake, &support_error));
   assert_true(problem->columns.derived[1].at[0] == 3);

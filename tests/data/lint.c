@@ -1,4 +1,5 @@
-/* A look at a log: counts, frequencies by column and by expectation, impossible observations. */
+/* Tests the summary of a log: counts, observed and expected frequencies, impossible observations.
+ */
 #include "idm/lint.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ typedef struct look {
   idm_lint *lint;
 } look;
 
-/* A look at a log, with a column of states or without. */
+/* Summarises a log, with a column of states or without. */
 static look open_look(const char *text, const char *log, const char *opt_states)
 {
   const idm_csv_options options = {.keep = &opt_states, .keep_count = opt_states != NULL};
@@ -63,8 +64,8 @@ static void test_counts(void **state)
   close_look(&l);
 }
 
-/* A missed response is no action, and what is seen after it counts for the action that moves the
- * world. */
+/* A missed response is not counted as an action. The observation after it is counted for the action
+ * that determines the transition. */
 static void test_missed(void **state)
 {
   (void)state;
@@ -111,7 +112,7 @@ static void test_expectation(void **state)
   for (size_t i = 0; i < 2; i++) assert_near(lint->start[i], start[i] / total, 1e-14);
   for (size_t i = 0; i < 4; i++) assert_near(lint->transition[i], transition[i] / total, 1e-14);
   for (size_t i = 0; i < 6; i++) assert_near(lint->emission[i], emission[i] / total, 1e-14);
-  /* What the first row was expected to show: p(x) = sum_s' p(s') omega(x|s'). */
+  /* The predictive distribution of the first row: p(x) = sum_s' p(s') omega(x|s'). */
   const double after = 0.6 * 0.9 + 0.4 * 0.3;
   const double z = after * 0.8 / (after * 0.8 + (1 - after) * 0.3);
   const double second = z * 0.9 + (1 - z) * 0.3;
@@ -136,8 +137,8 @@ static void test_column_of_states(void **state)
   assert_near(lint->start[0], 1, 0);
   assert_near(lint->transition[0 * 2 + 1], 1, 0); /* a to b */
   assert_near(lint->transition[1 * 2 + 1], 1, 0); /* b to b */
-  assert_near(lint->emission[1 * 3 + 0], 1, 0);   /* b shows x */
-  assert_near(lint->emission[1 * 3 + 1], 1, 0);   /* b shows y */
+  assert_near(lint->emission[1 * 3 + 0], 1, 0);   /* b emits x */
+  assert_near(lint->emission[1 * 3 + 1], 1, 0);   /* b emits y */
   idm_lint *none;
   idm_error error = {0};
   assert_int_equal(idm_lint_create(l.problem, l.data, "nowhere", &none, &error), IDM_USAGE);
@@ -168,7 +169,7 @@ static void test_impossible(void **state)
   close_look(&l);
 }
 
-/* A simulated log shows the frequencies of its own dynamics: 20,000 rows, 5 standard errors. */
+/* A simulated log has the frequencies of its own dynamics: 20,000 rows, 5 standard errors. */
 static void test_simulated(void **state)
 {
   (void)state;

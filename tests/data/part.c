@@ -1,4 +1,5 @@
-/* A part of a log: what it keeps, and that it scores as it did within the whole. */
+/* Tests a subset of a log: the fields it keeps, and that its likelihood is the same as within the
+ * whole log. */
 #include "data/part.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ static const char csv[] = "agent,trajectory,action,observation\n"
                           "ann,3,declare_diseased,\n"
                           "eve,4,declare_healthy,\n";
 
-/* DIAG, where a missed response has the patient monitored. */
+/* DIAG, where a missed response counts as monitoring. */
 static idm_problem *make_problem(void)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);

@@ -1,4 +1,4 @@
-/* Preferences: what is refused, and circles against every way there is. */
+/* Tests preferences: rejected input, and the detection of cycles against the transitive closure. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static void test_check(void **state)
   idm_preferences_destroy(p);
 }
 
-/* Whether one can come from better to worse, by any number of preferences: Warshall's closure. */
+/* Returns whether the preferences contain a cycle, by Warshall's transitive closure. */
 static bool has_circle(const idm_preferences *p, size_t n)
 {
   bool above[8][8] = {{false}};
@@ -79,7 +79,7 @@ static void test_circles(void **state)
     found += length > 0;
     idm_preferences_destroy(p);
   }
-  assert_in_range(found, tries / 10, tries * 9 / 10); /* both kinds were met */
+  assert_in_range(found, tries / 10, tries * 9 / 10); /* both outcomes occur */
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The prefix tree: sharing, keys, depth-first order, counts, and a check against histories compared
- * row by row. */
+/* Tests the tree of histories (sharing, keys, depth-first order, counts) against a row-by-row
+ * comparison of histories. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include "idm/data.h"
 #include "idm/prefix.h"
 
-/* Evidence with room for all that a test fills in: one agent, one variant, setting's own start. */
+/* Data with room for all fields that a test sets: one agent, one variant, the start of the setting.
+ */
 static idm_data *create_data(size_t trajectories, const size_t *lengths)
 {
   idm_data *data = calloc(1, sizeof *data);
@@ -38,7 +39,7 @@ static idm_prefix_tree *create_tree(const idm_data *data)
   return tree;
 }
 
-/* What data.h promises of every tree. */
+/* Checks the properties that data.h documents for every tree. */
 static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
 {
   uint64_t through_roots = 0;
@@ -54,7 +55,8 @@ static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
       through_roots += node->count;
       continue;
     }
-    /* Depth first: the node before is the parent, or lies in the subtree of an elder sibling. */
+    /* Depth first: the preceding node is the parent or lies in the subtree of an earlier sibling.
+     */
     assert_true((size_t)node->parent < n);
     int32_t before = (int32_t)n - 1;
     while (before > node->parent) before = tree->node[before].parent;
@@ -72,7 +74,7 @@ static void check_tree(const idm_data *data, const idm_prefix_tree *tree)
   }
   free(below);
   free(parent);
-  /* From its last node a trajectory reads backward as its rows. */
+  /* Following the parents from the last node of a trajectory yields its rows backward. */
   for (size_t i = 0; i < data->trajectories; i++) {
     int32_t n = (int32_t)tree->last[i];
     for (size_t row = data->first[i + 1]; row-- > data->first[i]; n = tree->node[n].parent) {
@@ -120,8 +122,8 @@ static void test_shared(void **state)
 static void test_keys(void **state)
 {
   (void)state;
-  /* Same action and observation; availability, missing, variant, start and a missed response keep
-   * histories apart. */
+  /* Action and observation are equal, but availability, a missing cell, variant, start or a missed
+   * response separates histories. */
   idm_data *data = create_data(7, (const size_t[]){1, 1, 1, 1, 1, 1, 1});
   const int32_t missed[] = {-1, -1, -1, -1, -1, -1, 0};
   data->missed = malloc(sizeof missed);
@@ -148,7 +150,7 @@ static void test_keys(void **state)
 static void test_prefix_of_another(void **state)
 {
   (void)state;
-  /* A trajectory that ends inside another: its last node is no leaf. */
+  /* A trajectory that is a prefix of another: its last node is not a leaf. */
   idm_data *data = create_data(2, (const size_t[]){3, 1});
   idm_prefix_tree *tree = create_tree(data);
   check_tree(data, tree);
@@ -161,9 +163,9 @@ static void test_prefix_of_another(void **state)
   idm_data_destroy(data);
 }
 
-/* A last action that was not recorded may be one that ends the trajectory, and what was seen last
- * is nobody's business: not so in the middle of another. What follows a node is whole where nothing
- * in it is missing but what was seen last. */
+/* An unrecorded last action may be terminal, and the observation after the last action is
+ * irrelevant; neither holds in the middle of a trajectory. The future of a node is complete if
+ * nothing is missing in it except the last observation. */
 static void test_gaps(void **state)
 {
   (void)state;
@@ -201,7 +203,7 @@ static void test_none(void **state)
   idm_prefix_tree_destroy(NULL);
 }
 
-/* Trajectories of agents, with the rewards given for their rows. */
+/* Data of several agents, with the given rewards per row. */
 static idm_data *create_agents(const uint32_t *agent, size_t agents, size_t trajectories,
                                const size_t *lengths, const double *opt_reward)
 {
@@ -226,15 +228,16 @@ static idm_prefix_tree *create_scoped(const idm_data *data, unsigned scope)
   return tree;
 }
 
-/* A trajectory begins where its agent's last one ended, whoever came between. */
+/* A trajectory begins where the preceding trajectory of the same agent ended, also if other agents'
+ * trajectories lie in between. */
 static void test_agents(void **state)
 {
   (void)state;
   const uint32_t agent[] = {0, 1, 0, 1, 0};
   idm_data *data = create_agents(agent, 2, 5, (const size_t[]){1, 1, 2, 2, 1}, NULL);
-  data->action[5] = 1; /* the last row of b: there the two part */
+  data->action[5] = 1; /* the last row of b, where the two agents diverge */
   idm_prefix_tree *tree = create_scoped(data, IDM_SCOPE_AGENT);
-  /* begin, row, begin, row, then the last rows of each, and a begins once more. */
+  /* begin, row, begin, row, then the last rows of each agent, and a third beginning for a. */
   assert_int_equal(tree->nodes, 8);
   assert_int_equal(tree->begins, 3);
   const int32_t parents[] = {-1, 0, 1, 2, 3, 4, 5, 3};
@@ -247,7 +250,7 @@ static void test_agents(void **state)
   assert_int_equal(tree->depth, 6);
   assert_null(tree->reward);
   idm_prefix_tree_destroy(tree);
-  /* Without agents in its scope every trajectory is a root's. */
+  /* Without agents in its scope every trajectory begins at a root. */
   tree = create_tree(data);
   check_tree(data, tree);
   assert_int_equal(tree->begins, 1);
@@ -255,7 +258,7 @@ static void test_agents(void **state)
   idm_data_destroy(data);
 }
 
-/* Rewards tell histories apart only in a scope that has them. */
+/* Rewards separate histories only in a scope that includes them. */
 static void test_rewards(void **state)
 {
   (void)state;
@@ -274,7 +277,7 @@ static void test_rewards(void **state)
   assert_int_equal(tree->nodes, 3);
   assert_null(tree->reward);
   idm_prefix_tree_destroy(tree);
-  /* With agents as well: one path through everything that happened. */
+  /* With agents in the scope as well, all rows form one path. */
   tree = create_scoped(data, IDM_SCOPE_REWARD | IDM_SCOPE_AGENT);
   assert_int_equal(tree->nodes, 9);
   for (size_t n = 0; n < 9; n++) assert_int_equal(tree->node[n].parent, (int32_t)n - 1);

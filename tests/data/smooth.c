@@ -1,4 +1,4 @@
-/* Expected counts of a hidden Markov model, against sums over every path of states. */
+/* Tests the expected counts of a hidden Markov model against sums over every path of states. */
 #include "data/smooth.h"
 
 #include <stdio.h>
@@ -26,14 +26,14 @@ static double transition(const idm_setting *w, int32_t u, size_t s, size_t t)
   return w->transition[((size_t)u * STATES + s) * STATES + t];
 }
 
-/* Probability of what row `t` shows on a path; 1 where nothing is recorded. */
+/* Probability of the observation of row `t` on a path; 1 if it is not recorded. */
 static double shown(const idm_setting *w, int32_t u, int32_t x, const size_t *path, size_t t)
 {
   const size_t emitter = path[w->emits_before ? t : t + 1];
   return x < 0 ? 1 : w->emission[((size_t)u * STATES + emitter) * SEEN + (size_t)x];
 }
 
-/* The joint probability of a path of `rows` + 1 states and all that was recorded. */
+/* The joint probability of a path of `rows` + 1 states and all recorded observations. */
 static double joint(const idm_setting *w, const idm_data *data, size_t rows, const size_t *path)
 {
   double p = w->start[path[0]];
@@ -77,7 +77,8 @@ static void enumerate(const idm_setting *w, const idm_data *data, size_t rows, c
   }
 }
 
-/* What a row was expected to show, given the rows before it: a ratio of sums over paths. */
+/* The predictive distribution of each observation given the rows before it: a ratio of sums over
+ * paths. */
 static void enumerate_expected(const idm_setting *w, idm_data *data, size_t rows, counts *c)
 {
   for (size_t t = 0; t < rows; t++) {
@@ -112,7 +113,7 @@ static idm_problem *make_problem(bool before, idm_random *random)
   return problem;
 }
 
-/* A trajectory of the first two actions, whose observations are in part not recorded. */
+/* A trajectory of the first two actions with some missing observations. */
 static idm_data *make_data(const idm_problem *problem, idm_random *random)
 {
   char text[400] = "trajectory,action,observation\n";
@@ -156,7 +157,7 @@ static void test_against_all_paths(void **state)
   }
 }
 
-/* Behind an action that is not recorded nothing is known; nor behind what cannot be. */
+/* Smoothing stops at an action that is not recorded and at an impossible observation. */
 static void test_where_it_stops(void **state)
 {
   (void)state;
@@ -185,7 +186,7 @@ static void test_where_it_stops(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where there is one state, a missed response without an action is no end. */
+/* With a single state, a missed response without an action does not stop the smoothing. */
 static void test_missed(void **state)
 {
   (void)state;
@@ -206,7 +207,7 @@ static void test_missed(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A terminal action changes no state and shows nothing. */
+/* A terminal action has no transition and no observation. */
 static void test_terminal(void **state)
 {
   (void)state;

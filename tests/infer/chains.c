@@ -1,5 +1,5 @@
-/* Several chains: the same draws whatever the threads, checkpoints that change nothing, and
- * checkpoints that are refused. */
+/* Several chains: identical draws for any number of threads, checkpoints that change nothing, and
+ * refused checkpoints. */
 #include "idm/chains.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 enum { CHAINS = 4, DIMENSION = 2, WARMUP = 40, DRAWS = 60, LABEL = 77 };
 
-/* One target a chain, which may take its time. */
+/* The target of one chain, with an optional delay. */
 typedef struct slow_target {
   normal_target normal;
-  long nanoseconds; /* an evaluation */
+  long nanoseconds; /* delay per evaluation */
 } slow_target;
 
 typedef struct job {
@@ -36,7 +36,7 @@ static idm_status slow_evaluate(void *context, const double *x, double *log_dens
   return normal_evaluate(&t->normal, x, log_density, opt_gradient, opt_error);
 }
 
-/* Where any sampler will do. */
+/* A sampler for tests that do not depend on it. */
 static const idm_sampler *any_sampler(void)
 {
   return idm_sampler_at(0);
@@ -52,7 +52,7 @@ static idm_chains_settings usual_settings(const idm_sampler *sampler, int thread
   return settings;
 }
 
-/* Chains over a correlated normal, not started. */
+/* Chains over a correlated normal density, not started. */
 static void open_job(job *j, const idm_chains_settings *settings)
 {
   memset(j, 0, sizeof *j);
@@ -64,7 +64,7 @@ static void open_job(job *j, const idm_chains_settings *settings)
   check(idm_chains_create(settings, DIMENSION, &j->chains, &support_error));
 }
 
-/* The first two chains have a guess to begin with, the others have none. */
+/* The first two chains start with a guess of centre and covariance, the others without. */
 static void start_job(job *j)
 {
   static const double centre[DIMENSION] = {0.9, -1.8};
@@ -102,7 +102,7 @@ static void same_statistics(const idm_statistics *a, const idm_statistics *b)
   assert_int_equal(a->diverging, b->diverging);
 }
 
-/* Draws, statistics, and what the next step would depend on. */
+/* Compares draws, statistics, states and random streams. */
 static void same_chains(const idm_chains *a, const idm_chains *b)
 {
   const size_t draws = a->settings.chains * (size_t)a->settings.draws;
@@ -139,11 +139,11 @@ static void test_threads_change_nothing(void **state)
       same_chains(one.chains, many.chains);
       close_job(&many);
     }
-    /* Streams differ: no two chains are the same. */
+    /* Streams differ between chains. */
     for (size_t i = 1; i < CHAINS; i++)
       assert_memory_not_equal(one.chains->draw, one.chains->draw + i * DRAWS * DIMENSION,
                               DRAWS * DIMENSION * sizeof(double));
-    /* A run that has ended has nothing left to do. */
+    /* A finished run makes no further evaluations. */
     const long evaluations = one.slow[0].normal.evaluations;
     run_job(&one);
     assert_int_equal(one.slow[0].normal.evaluations, evaluations);
@@ -151,8 +151,8 @@ static void test_threads_change_nothing(void **state)
   }
 }
 
-/* A sampler whose draws are its guess and noise; its state is one number longer than that of
- * any_sampler, and left alone. */
+/* A sampler whose draws are its guess plus noise; its state is one number longer than that of
+ * any_sampler, and constant. */
 static size_t guess_numbers(size_t dimension)
 {
   return any_sampler()->numbers(dimension) + 1;
@@ -185,7 +185,7 @@ static idm_status guess_step(double *state, const idm_sampler_settings *settings
 static const idm_sampler guess_sampler = {
     .name = "guess", .numbers = guess_numbers, .start = guess_start, .step = guess_step};
 
-/* A guess is a chain's own: it changes the draws of the chain that has it, and of no other. */
+/* A guess affects only the draws of its own chain. */
 static void test_guesses(void **state)
 {
   (void)state;
@@ -217,7 +217,7 @@ typedef struct saved {
   size_t count;
   char *bytes[MOST_SAVED];
   size_t length[MOST_SAVED];
-  bool midway[MOST_SAVED]; /* a chain had more to do */
+  bool midway[MOST_SAVED]; /* some chain was unfinished */
   pthread_t thread;
 } saved;
 
@@ -225,7 +225,7 @@ static bool save_in_monitor(void *context, const idm_chains *c)
 {
   saved *s = context;
   if (!pthread_equal(pthread_self(), s->thread)) fail_msg("the monitor is on another thread");
-  if (s->count == MOST_SAVED) free(s->bytes[--s->count]); /* a slow machine: the last one counts */
+  if (s->count == MOST_SAVED) free(s->bytes[--s->count]); /* on a slow machine: keep the last one */
   s->midway[s->count] = false;
   check(idm_chains_save(c, LABEL, &s->bytes[s->count], &s->length[s->count], &support_error));
   for (size_t i = 0; i < c->settings.chains; i++)
@@ -234,7 +234,7 @@ static bool save_in_monitor(void *context, const idm_chains *c)
   return false;
 }
 
-/* Load into chains that were just made, finish on another number of threads. */
+/* Loads a checkpoint into new chains and finishes with another number of threads. */
 static void finish_from(const idm_chains *whole, const saved *s, size_t at)
 {
   job again;
@@ -256,8 +256,8 @@ static void check_checkpoints(const idm_sampler *sampler)
   run_job(&whole);
   open_job(&watched, &settings);
   start_job(&watched);
-  /* Long enough for the monitor to come by several times: two chains a thread, a third of a second
-   * in all. */
+  /* Slow enough for several calls of the monitor: two chains per thread, a third of a second in
+   * all. */
   for (size_t i = 0; i < CHAINS; i++)
     watched.slow[i].nanoseconds = 160000000 / whole.slow[i].normal.evaluations;
   saved s = {.thread = pthread_self()};
@@ -282,7 +282,7 @@ static void test_checkpoints_change_nothing(void **state)
 
 /* --- refusals ------------------------------------------------------------------------------- */
 
-/* Few draws, half of them done by stopping the chains at counts of our own. */
+/* Two chains with few draws, started. */
 static void open_small(job *j, const idm_sampler *sampler)
 {
   idm_chains_settings settings = usual_settings(sampler, 1);
@@ -303,7 +303,7 @@ static uint64_t plain_checksum(const char *bytes, size_t length)
   return hash;
 }
 
-/* Make bytes look whole again after a change. */
+/* Recompute the checksum after a change. */
 static void seal(char *bytes, size_t length)
 {
   const uint64_t sum = plain_checksum(bytes, length - sizeof sum);
@@ -314,7 +314,7 @@ static void expect_refusal(const char *bytes, size_t length, uint64_t label, con
 {
   job j;
   idm_error error = {0};
-  /* A copy of its own size, so that a sanitizer sees what is read past the end. */
+  /* A copy of exact size, so that a sanitizer detects reads past the end. */
   char *copy = malloc(length ? length : 1);
   assert_non_null(copy);
   memcpy(copy, bytes, length);
@@ -355,11 +355,14 @@ static void test_damaged_bytes(void **state)
   free(bytes);
 }
 
-/* With the checksum made good: what is left to find is in the numbers. */
+/* With a valid checksum, the contents are checked. */
 static void test_sealed_bytes(void **state)
 {
   (void)state;
-  enum { SHAPE = 64, HEADER = SHAPE + sizeof(long) }; /* the steps a draw follow the shape */
+  enum {
+    SHAPE = 64,
+    HEADER = SHAPE + sizeof(long)
+  }; /* the shape is followed by the steps per draw */
   size_t length;
   char *bytes = small_checkpoint(&length);
   expect_refusal(bytes, length, LABEL + 1, "belongs to another request");
@@ -387,7 +390,7 @@ static void test_sealed_bytes(void **state)
     seal(bytes, length);
     expect_refusal(bytes, length, LABEL, "damaged");
   }
-  /* Fewer draws than there are: what follows is taken for the next chain. */
+  /* With too few draws, the rest is read as the next chain. */
   const long fewer = 4;
   memcpy(bytes + HEADER, &fewer, sizeof fewer);
   seal(bytes, length);
@@ -413,7 +416,7 @@ static void test_sealed_bytes(void **state)
   free(bytes);
 }
 
-/* A byte of a bool that is neither 0 nor 1 is undefined to read. */
+/* Reading a bool from a byte other than 0 or 1 is undefined. */
 static void test_bytes_that_are_no_bool(void **state)
 {
   (void)state;
@@ -478,10 +481,10 @@ static void test_monitor_stops(void **state)
   for (size_t i = 0; i < CHAINS; i++)
     stopped.slow[i].nanoseconds = 400000000 / whole.slow[i].normal.evaluations;
   check(idm_chains_run(stopped.chains, stopped.target, stop_at_once, &calls, &support_error));
-  assert_true(calls >= 2); /* while they ran, and at the end */
+  assert_true(calls >= 2); /* during the run, and at the end */
   assert_true(stopped.chains->done[0] > 0);
   assert_true(stopped.chains->done[0] < WARMUP + DRAWS);
-  /* Two threads: the later chains had not begun. */
+  /* Two threads: the later chains have not started. */
   assert_int_equal(stopped.chains->done[CHAINS - 1], 0);
   assert_int_equal(idm_chains_min_draws(stopped.chains), 0);
   for (size_t i = 0; i < CHAINS; i++) stopped.slow[i].nanoseconds = 0;
@@ -507,7 +510,7 @@ static void test_errors_are_passed_on(void **state)
       assert_int_equal(error.status, IDM_NUMERICAL);
       assert_non_null(strstr(error.message, "fails"));
       assert_true(j.chains->done[1] < WARMUP + DRAWS);
-      /* One thread takes chain after chain: those behind the failure never begin. */
+      /* One thread runs the chains in order: those after the failure never start. */
       if (threads == 1) assert_int_equal(j.chains->done[2], 0);
       j.slow[1].normal.fails_at = j.slow[1].normal.evaluations + 1;
       assert_int_equal(idm_chains_run(j.chains, j.target, stop_at_once, &calls, NULL),

@@ -1,4 +1,4 @@
-/* Kernel densities against plain sums, exact integrals and known distributions. */
+/* Kernel density estimates against plain sums, exact integrals and known distributions. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ static void test_sum(void **state)
   idm_density_at(draw, DRAWS, 0.8, open_span, at, POINTS, density);
   for (size_t i = 0; i < POINTS; i++) assert_near(density[i], plain(at[i], DRAWS, 0.8), 1e-14);
   assert_near(integral(), 1, 1e-6);
-  /* What is not finite is left out. */
+  /* Values that are not finite are ignored. */
   double before[POINTS];
   idm_density_at(draw, DRAWS - 3, 0.8, open_span, at, POINTS, before);
   draw[DRAWS - 1] = NAN;
@@ -64,7 +64,7 @@ static void test_sum(void **state)
   for (size_t i = 0; i < POINTS; i++) assert_near(density[i], before[i], 1e-15);
 }
 
-/* Reflection is the plain density at a point and at its mirror images. */
+/* Reflection adds the density at the mirror images of a point. */
 static void test_reflection(void **state)
 {
   (void)state;
@@ -75,7 +75,7 @@ static void test_reflection(void **state)
   assert_near(integral(), 1, 1e-5);
   for (size_t i = 0; i < POINTS; i++)
     assert_near(density[i], plain(at[i], DRAWS, 0.4) + plain(-at[i], DRAWS, 0.4), 1e-13);
-  /* A half-normal density does not fall towards its end. */
+  /* A half-normal density does not decrease towards its end. */
   assert_true(density[0] > 0.6 && density[0] < 1);
   for (size_t i = 0; i < DRAWS; i++) draw[i] = -draw[i];
   const double zero[] = {-1, 1e-9};
@@ -85,7 +85,8 @@ static void test_reflection(void **state)
   assert_true(there[1] == 0);
 }
 
-/* Between two ends, kernels wider than the support too: uniform draws have a level density. */
+/* Between two ends, for kernels wider than the support too: uniform draws have a constant density.
+ */
 static void test_two_ends(void **state)
 {
   (void)state;
@@ -109,17 +110,18 @@ static void test_bandwidth(void **state)
   for (size_t i = 0; i < DRAWS; i++) square += (draw[i] - mean) * (draw[i] - mean) / (DRAWS - 1);
   assert_true(h <= 0.9 * sqrt(square) * pow(DRAWS, -0.2) * (1 + 1e-12));
   assert_true(h > 0.9 * 0.85 * sqrt(square) * pow(DRAWS, -0.2));
-  /* Eight draws by hand: quartiles of 1 ... 8 are 2.75 and 6.25, the sd is sqrt(6). */
+  /* Eight draws by hand: the quartiles of 1 ... 8 are 2.75 and 6.25, the sd is sqrt(6). */
   for (int i = 0; i < 8; i++) draw[i] = i + 1;
   check(idm_density_bandwidth(draw, 8, 1, &h, &support_error));
   assert_near(h, 0.9 * sqrt(6) * pow(8, -0.2), 1e-13);
   check(idm_density_bandwidth(draw, 8, 2, &h, &support_error));
   assert_near(h, sqrt(6) * pow(8, -1.0 / 6), 1e-13);
-  /* One far out moves the sd and not the quartiles. */
+  /* An outlier changes the sd but not the quartiles. */
   draw[7] = 1000;
   check(idm_density_bandwidth(draw, 8, 1, &h, &support_error));
   assert_near(h, 0.9 * 3.5 / 1.34 * pow(8, -0.2), 1e-13);
-  /* Most alike: the quartiles say nothing. All alike, one, none: no density. */
+  /* With most draws equal the quartiles are equal. With all draws equal, one draw or none there is
+   * no density. */
   for (int i = 0; i < 7; i++) draw[i] = 1;
   check(idm_density_bandwidth(draw, 8, 1, &h, &support_error));
   assert_true(h > 0);
@@ -170,7 +172,7 @@ static void test_joint(void **state)
         sum += plane[b * GRID + a] * (edge_a ? 0.5 : 1) * (edge_b ? 0.5 : 1);
       }
     assert_near(sum * (j.at[0][1] - j.at[0][0]) * (j.at[1][1] - j.at[1][0]), 1, 1e-3);
-    /* One point by the definition. */
+    /* One point by definition. */
     double there = 0;
     for (size_t i = 0; i < DRAWS; i++) {
       const double u = (j.at[0][20] - draw[i]) / 0.3, v = (j.at[1][60] - second[i]) / 0.4;
@@ -181,7 +183,7 @@ static void test_joint(void **state)
   }
 }
 
-/* A level holds its share of the draws, counted by a density computed at each. */
+/* The level encloses its share of the draws, by densities computed at each draw. */
 static void test_level(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Diagnostics against ArviZ's answers (golden_arviz), and against what must hold. */
+/* MCMC diagnostics against ArviZ's results (golden_arviz), and invariances. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +137,7 @@ static void test_strides(void **state)
   assert_memory_equal(&a, &b, sizeof a);
 }
 
-/* Ranks know nothing of a rising function of the draws. */
+/* Rank statistics are invariant under increasing functions of the draws. */
 static void test_ranks_are_invariant(void **state)
 {
   (void)state;
@@ -150,7 +150,7 @@ static void test_ranks_are_invariant(void **state)
   check(idm_diagnose(y, CHAINS, DRAWS, DRAWS, 1, &b, &support_error));
   assert_true(a.ess_bulk == b.ess_bulk);
   assert_true(a.ess_tail == b.ess_tail);
-  /* The other way round folding sees the same distances. */
+  /* Under reflection, folded draws have the same distances. */
   for (size_t i = 0; i < CHAINS * DRAWS; i++) y[i] = -x[i];
   check(idm_diagnose(y, CHAINS, DRAWS, DRAWS, 1, &b, &support_error));
   assert_near(a.rhat, b.rhat, 1e-12);
@@ -158,7 +158,7 @@ static void test_ranks_are_invariant(void **state)
   assert_near(a.mcse_sd, b.mcse_sd, 1e-12);
 }
 
-/* Ties at a quantile are all in or all out, whatever the numbers are that tie. */
+/* Ties at a quantile are counted together, whatever the tied values. */
 static void test_ties_at_the_quantiles(void **state)
 {
   (void)state;
@@ -176,7 +176,7 @@ static void test_ties_at_the_quantiles(void **state)
   }
 }
 
-/* The input is as it was; NaN draws and none at all are no failure. */
+/* The input is unchanged; NaN draws and empty input give NaN, not an error. */
 static void test_undefined(void **state)
 {
   (void)state;
@@ -199,7 +199,7 @@ static void test_undefined(void **state)
   assert_int_equal(idm_diagnose(x, (size_t)-1, 8, 0, 0, &d, &support_error), IDM_MEMORY);
 }
 
-/* Constant draws whose sum rounds are constant all the same. */
+/* Constant draws are recognised although their sum is rounded. */
 static void test_constant(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Special functions against numbers computed to 40 digits (mpmath), libm, and identities. */
+/* Special functions against 40-digit values (mpmath), libm, and identities. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -55,7 +55,8 @@ static void test_chi_square_tail(void **state)
     assert_true(fabs(idm_chi_square_tail(known[i][0], known[i][1]) / known[i][2] - 1) < 1e-12);
 }
 
-/* One degree is a squared normal, two an exponential, and two more degrees add a Poisson term. */
+/* One degree of freedom is a squared normal, two an exponential; two more degrees add a Poisson
+ * term. */
 static void test_chi_square_identities(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Effective sample size against plain sums, and by hand. */
+/* Effective sample size against plain sums and closed forms. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 enum { MOST = 4000 };
 
-/* Autocovariance at a lag by its definition, mean over chains. */
+/* Autocovariance at a lag by definition, averaged over chains. */
 static double covariance(const double *x, size_t chains, size_t draws, size_t lag)
 {
   double total = 0;
@@ -27,7 +27,7 @@ static double covariance(const double *x, size_t chains, size_t draws, size_t la
   return total / (double)(chains * draws);
 }
 
-/* Variance of the chains' means. */
+/* Variance of the chain means. */
 static double spread_of_means(const double *x, size_t chains, size_t draws)
 {
   double sum = 0, squares = 0;
@@ -41,8 +41,8 @@ static double spread_of_means(const double *x, size_t chains, size_t draws)
   return chains > 1 ? (squares - sum * sum / m) / (m - 1) : 0;
 }
 
-/* Geyer's sequence over pairs P_k = rho_2k + rho_2k+1: positive, then made falling; the even half
- * of the first pair left out counts once where it is positive. */
+/* Geyer's sequence of pairs P_k = rho_2k + rho_2k+1: positive, then made monotone; the even term of
+ * the first omitted pair is added once if it is positive. */
 static double plain_size(const double *x, size_t chains, size_t draws)
 {
   static double even[MOST], odd[MOST];
@@ -61,7 +61,7 @@ static double plain_size(const double *x, size_t chains, size_t draws)
     before = fmin(before, even[k] + odd[k]);
     tau += 2 * before;
   }
-  /* The last pair is the one that ends the sequence. */
+  /* The last pair ends the sequence. */
   const bool positive = even[pairs - 1] + odd[pairs - 1] >= 0;
   if (even[pairs - 1] > 0 || positive) tau += even[pairs - 1];
   const double count = (double)(chains * draws);
@@ -73,7 +73,7 @@ static double size_of(const double *x, size_t chains, size_t draws)
   idm_ess *ess;
   check(idm_ess_create(chains, draws, &ess, &support_error));
   const double size = idm_ess_of(ess, x);
-  /* The room keeps nothing of what was asked before. */
+  /* The workspace keeps no state between calls. */
   assert_true(idm_ess_of(ess, x) == size || isnan(size));
   idm_ess_destroy(ess);
   return size;
@@ -108,9 +108,8 @@ static void test_against_plain_sums(void **state)
         }
 }
 
-/* An autoregression of order one has n (1 - rho) / (1 + rho) effective draws. The estimate of
- * 16,000 draws lies within some 15 % of that (five standard errors, by simulation at other seeds:
- * level 1e-6). */
+/* An AR(1) process has n (1 - rho) / (1 + rho) effective draws. The estimate from 16,000 draws is
+ * within 15 % of that (five standard errors, by simulation at other seeds: level 1e-6). */
 static void test_autoregression(void **state)
 {
   (void)state;
@@ -131,7 +130,7 @@ static void test_limits(void **state)
   (void)state;
   double x[40];
   for (int i = 0; i < 40; i++) x[i] = i % 2;
-  /* Alternation is as good as it gets: n log10 n. */
+  /* Alternating draws reach the upper limit, n log10 n. */
   assert_near(size_of(x, 1, 40), 40 * log10(40), 1e-12);
   for (int i = 0; i < 40; i++) x[i] = 0.1;
   assert_true(size_of(x, 2, 20) == 40);

@@ -1,5 +1,5 @@
-/* Laplace's approximation: exact on normals of any scale, close on curved targets, wide enough for
- * kinks, honest where there is no mode. */
+/* Laplace's approximation: exact for normal densities of any scale, close for curved ones,
+ * insensitive to small kinks and rounding, and an indication where there is no mode. */
 #include "idm/laplace.h"
 
 #include "infer/sampler_support.h"
@@ -37,13 +37,13 @@ static void test_normals_are_exact(void **state)
                            .correlation = correlations[k]};
         check_normal(&t, true);
         check_normal(&t, false);
-        /* The steps are found in a few looks. */
+        /* The step sizes are found in few evaluations. */
         assert_true(t.evaluations < 80);
       }
 }
 
-/* Three coordinates whose curvature turns with each other's place: differences of densities must be
- * taken at the mode. */
+/* Three coordinates with interacting curvature: differences of densities must be taken at the mode.
+ */
 static idm_status coupled_evaluate(void *context, const double *x, double *log_density,
                                    double *opt_gradient, idm_error *opt_error)
 {
@@ -72,8 +72,8 @@ static void test_three_without_gradient(void **state)
 /* --- curved and kinked ---------------------------------------------------------------------- */
 
 /* logit of a beta(a, b) at its mode a / (a + b): precision a b / (a + b); log of a gamma(a, b) at
- * log(a / b): precision a. Differences half a standard deviation wide see the fourth derivative, a
- * few per cent. */
+ * log(a / b): precision a. Differences with steps of half a standard deviation have an error of a
+ * few per cent from the fourth derivative. */
 static void test_curved(void **state)
 {
   (void)state;
@@ -91,7 +91,8 @@ static void test_curved(void **state)
   }
 }
 
-/* A normal with a comb of small kinks, 1e-5 apart and high: a tiny step would see those alone. */
+/* A normal density with kinks of period 1e-5 and large slope: a small step would measure only the
+ * kinks. */
 static idm_status comb_evaluate(void *context, const double *x, double *log_density,
                                 double *opt_gradient, idm_error *opt_error)
 {
@@ -115,7 +116,7 @@ static void test_kinks(void **state)
   assert_near(covariance[0], 1, 0.15);
 }
 
-/* Rounding of 1e-9 in the density hides a small fall, and may turn it into a rise. */
+/* Rounding of 1e-9 in the density hides a small decrease, and may reverse its sign. */
 static idm_status noisy_evaluate(void *context, const double *x, double *log_density,
                                  double *opt_gradient, idm_error *opt_error)
 {
@@ -140,7 +141,7 @@ static void test_noise(void **state)
   }
 }
 
-/* The edge of the support .2 standard deviations from the mode bounds the step. */
+/* An edge of the support 0.2 standard deviations from the mode limits the step. */
 static idm_status cut_evaluate(void *context, const double *x, double *log_density,
                                double *opt_gradient, idm_error *opt_error)
 {
@@ -186,9 +187,9 @@ static void test_not_definite(void **state)
   double forms[][3] = {
       {-1, 0, 0},  /* flat in one direction */
       {-1, 1, 0},  /* a saddle along the axes */
-      {-1, -1, 3}, /* and across them */
-      {1, 1, 0},   /* a pit */
-      {0, 0, 0},   /* nothing */
+      {-1, -1, 3}, /* a saddle across the axes */
+      {1, 1, 0},   /* a minimum */
+      {0, 0, 0},   /* constant */
   };
   const double point[2] = {0};
   for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
@@ -200,13 +201,13 @@ static void test_not_definite(void **state)
       assert_false(definite);
       for (size_t k = 0; k < 4; k++) assert_true(covariance[k] == 7);
     }
-  /* On the edge itself there is no room on one side. */
+  /* On the edge itself no step is possible on one side. */
   double edge = 0, covariance[1];
   bool definite = true;
   const idm_target target = {1, true, &edge, cut_evaluate};
   check(idm_laplace(&target, point, covariance, NULL, &definite, &support_error));
   assert_false(definite);
-  /* The precision is told where it is known, definite or not. */
+  /* The precision is returned if it is known, definite or not. */
   const idm_target saddle = {2, true, forms[2], quadratic_evaluate};
   double precision[4], unused[4];
   check(idm_laplace(&saddle, point, unused, precision, &definite, &support_error));

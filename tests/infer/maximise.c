@@ -1,9 +1,10 @@
-/* Climbing: known modes, bad scales, edges, kinks, noise, and never worse than the start. */
+/* Maximisation: known modes, bad scales, edges, kinks, rounding, and results never below the start.
+ */
 #include "idm/maximise.h"
 
 #include "infer/sampler_support.h"
 
-/* Climb from x; returns the log density reached, and checks that it is the target's at x. */
+/* Maximises from x; returns the log density reached, and checks that it is the target's at x. */
 static double climb(idm_target target, double *x, int limit)
 {
   double start = NAN, reached = NAN, again = NAN;
@@ -45,7 +46,7 @@ static void test_correlated(void **state)
   assert_true(climb(normal_as_target(&t), x, 300) > -1e-8);
 }
 
-/* The start is the mode: nothing moves. */
+/* Started at the mode, x is unchanged. */
 static void test_at_the_mode(void **state)
 {
   (void)state;
@@ -58,8 +59,8 @@ static void test_at_the_mode(void **state)
   assert_true(x[0] == 4);
 }
 
-/* What is gained ends a climb, in any unit: a coarse tolerance costs fewer looks, a fine one leaves
- * nothing, also where the coordinates' scales are a million apart. */
+/* The gain ends an ascent, in any unit: a coarse tolerance takes fewer evaluations, a fine one
+ * reaches the mode, also for scales a factor of a million apart. */
 static void test_tolerance(void **state)
 {
   (void)state;
@@ -101,7 +102,7 @@ static void test_rosenbrock(void **state)
   }
 }
 
-/* A gamma with shape 3: no density below 0. The context counts evaluations. */
+/* A gamma density with shape 3, zero below 0. The context counts evaluations. */
 static idm_status gamma_evaluate(void *context, const double *x, double *log_density,
                                  double *opt_gradient, idm_error *opt_error)
 {
@@ -112,7 +113,7 @@ static idm_status gamma_evaluate(void *context, const double *x, double *log_den
   return IDM_OK;
 }
 
-/* A normal of standard deviation 1e-6 around 1 + 1e-6, without density from 1e-5 off. */
+/* A normal density with standard deviation 1e-6 around 1 + 1e-6, zero at distances above 1e-5. */
 static idm_status cliff_evaluate(void *context, const double *x, double *log_density,
                                  double *opt_gradient, idm_error *opt_error)
 {
@@ -138,7 +139,7 @@ static void test_edge(void **state)
     }
 }
 
-/* A first length far beyond the edge is cut down quickly. */
+/* An initial step far beyond the edge is reduced quickly. */
 static void test_beyond_the_edge(void **state)
 {
   (void)state;
@@ -149,8 +150,8 @@ static void test_beyond_the_edge(void **state)
   assert_true(evaluations < 30);
 }
 
-/* From 1e-6 the first search sees a point far higher than the one it can accept: that is returned.
- */
+/* From 1e-6 the first line search evaluates a point far above the one it accepts: the better point
+ * is returned. */
 static void test_best_point_is_returned(void **state)
 {
   (void)state;
@@ -159,8 +160,8 @@ static void test_best_point_is_returned(void **state)
   assert_true(climb((idm_target){1, true, &evaluations, gamma_evaluate}, x, 1) > -1.1);
 }
 
-/* Kinks along lines that do not pass the mode, and one that does: the mode of coordinate 2 is its
- * kink. */
+/* Kinks along lines that miss the mode, and one through it: the mode of coordinate 2 is its kink.
+ */
 static idm_status kinked_evaluate(void *context, const double *x, double *log_density,
                                   double *opt_gradient, idm_error *opt_error)
 {
@@ -186,7 +187,7 @@ static void test_kinks(void **state)
   assert_near(x[2], 1, 1e-3);
 }
 
-/* Rounding of 1e-9, the same for the same x, and a density far from 0. */
+/* Rounding of 1e-9, deterministic in x, and a density far from 0. */
 static idm_status noisy_evaluate(void *context, const double *x, double *log_density,
                                  double *opt_gradient, idm_error *opt_error)
 {
@@ -210,7 +211,7 @@ static void test_noise(void **state)
 
 /* --- trouble -------------------------------------------------------------------------------- */
 
-/* A density that rises for ever stops at the limit, higher than it was. */
+/* An unbounded density: the ascent stops at the iteration limit, above its start. */
 static idm_status ramp_evaluate(void *context, const double *x, double *log_density,
                                 double *opt_gradient, idm_error *opt_error)
 {
@@ -248,7 +249,7 @@ static void test_errors(void **state)
 
 /* --- by steps ------------------------------------------------------------------------------- */
 
-/* A roof, -|x - 1| - |y + 2| / 10, whose gradient is no number anywhere. */
+/* -|x - 1| - |y + 2| / 10, with a NaN gradient everywhere. */
 static idm_status roof(void *context, const double *x, double *log_density, double *opt_gradient,
                        idm_error *opt_error)
 {
@@ -271,7 +272,7 @@ static void test_by_steps(void **state)
   check(idm_pattern_search(&target, step, 0, 10000, x, &reached, &support_error));
   assert_true(reached > -2e-3 && evaluations < 200);
   assert_near(reached, -fabs(x[0] - 1) - 0.1 * fabs(x[1] + 2), 1e-14);
-  /* No step gains as much as is asked for; and no more evaluations than allowed. */
+  /* No step gains the required amount; and the limit of evaluations is respected. */
   double y[2] = {4, -2};
   reached = -3;
   evaluations = 0;

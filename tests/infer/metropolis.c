@@ -1,10 +1,11 @@
-/* The adaptive Metropolis sampler beyond the conformance suite: what an evaluation is worth, and
- * targets on which its fitted proposal is wrong. Five standard errors, as in samplers.c. */
+/* The adaptive Metropolis sampler beyond the conformance suite: effective draws per evaluation, and
+ * targets for which its fitted proposal is wrong. Tolerances of five standard errors, as in
+ * samplers.c. */
 #include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 
-/* Effective draws of coordinate 0 an evaluation, over `draws` draws after warm-up. */
+/* Effective draws of coordinate 0 per evaluation, over `draws` draws after warm-up. */
 static double worth(chain *c, long draws)
 {
   double *x = malloc((size_t)draws * sizeof *x), error, variance = 0;
@@ -22,7 +23,7 @@ static double worth(chain *c, long draws)
   return variance / (error * error) / (double)evaluations;
 }
 
-/* Nearly independent draws from a normal, whether the first guess is given or learnt. */
+/* Nearly independent draws of a normal density, whether the covariance is given or learnt. */
 static void test_worth_of_an_evaluation(void **state)
 {
   (void)state;
@@ -37,13 +38,14 @@ static void test_worth_of_an_evaluation(void **state)
       settings.covariance = guessed ? covariance : NULL;
       chain c;
       chain_start(&c, &idm_sampler_metropolis, &settings, normal_as_target(&pair), x, 9);
-      /* With four evaluations a draw, a quarter is the most there is. */
+      /* With four evaluations per draw, a quarter is the maximum. */
       assert_true(worth(&c, 16000 / thin) > (thin == 1 ? 0.4 : 0.2));
       chain_stop(&c);
     }
 }
 
-/* Without warm-up a good guess is trusted with half the steps; a walk alone would be worth .13. */
+/* Without warm-up a good guess is used in half of the steps; a random walk alone would reach 0.13.
+ */
 static void test_guess_without_warm_up(void **state)
 {
   (void)state;
@@ -114,8 +116,8 @@ static double second(const double *x)
   return x[1];
 }
 
-/* The radius at which a two-dimensional t with 3 degrees has a tenth outside: (1 + r^2 / 3)^-1.5.
- */
+/* Indicator of the outer tenth of a two-dimensional t with 3 degrees of freedom: (1 + r^2 / 3)^-1.5
+ * = 0.1. */
 static double far_out(const double *x)
 {
   return x[0] * x[0] + x[1] * x[1] > 3 * (pow(0.1, -2.0 / 3) - 1);
@@ -140,7 +142,7 @@ static void test_targets_unlike_the_proposal(void **state)
                0.25 + asin(0.99) / (2 * acos(-1)), 0.01);
 }
 
-/* A guess far off is given up in warm-up, or if there is none, does no harm. */
+/* A wrong guess is discarded in warm-up, and without warm-up still gives correct draws. */
 static void test_wrong_guess(void **state)
 {
   (void)state;
@@ -154,7 +156,7 @@ static void test_wrong_guess(void **state)
   compare_mean(normal_as_target(&pair), &settings, both_positive, 0.25, 0.05);
 }
 
-/* A thin ring: a proposal fitted to its moments is seldom accepted. */
+/* A thin ring: a proposal fitted to its moments is rarely accepted. */
 static idm_status ring_evaluate(void *context, const double *x, double *log_density,
                                 double *opt_gradient, idm_error *opt_error)
 {
@@ -170,7 +172,7 @@ static void test_poor_proposal_is_given_up(void **state)
 {
   (void)state;
   idm_sampler_settings settings = sampler_defaults();
-  settings.thin = 4; /* enough steps for the scale to settle */
+  settings.thin = 4; /* enough steps for the scale to converge */
   const double x[2] = {3, 0};
   double acceptance = 0;
   chain c;
@@ -182,7 +184,7 @@ static void test_poor_proposal_is_given_up(void **state)
     acceptance += c.statistics.acceptance / 1000;
   }
   chain_stop(&c);
-  /* All steps are random-walk steps, which warm-up steered to .35. */
+  /* All steps are random-walk steps, with target acceptance 0.35. */
   assert_true(acceptance > 0.25 && acceptance < 0.45);
 }
 
@@ -192,7 +194,7 @@ static void test_wide(void **state)
   check_wide(&idm_sampler_metropolis);
 }
 
-/* The density, the position and two vectors of scratch. */
+/* The density, the position and two scratch vectors. */
 static void test_frozen_after_warm_up(void **state)
 {
   (void)state;
@@ -205,7 +207,7 @@ static void test_bad_guess(void **state)
   check_bad_guess(&idm_sampler_metropolis);
 }
 
-/* A step is an evaluation; two steps a draw unless told. */
+/* One evaluation per step; two steps per draw by default. */
 static void test_evaluations(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Mixtures of proposals: densities that integrate to one, draws that have them, and chains that
- * leap by them. */
+/* Mixture proposals: densities that integrate to one, draws with that density (chi-square), and
+ * chains that jump between modes. */
 #include "infer/mixture.h"
 
 #include "infer/sampler.h"
@@ -26,7 +26,7 @@ static double broad_log_density(const void *context, const double *x)
 
 static const idm_defensive_component broad = {NULL, draw_broad, broad_log_density};
 
-/* A fifth broad, and two tops. */
+/* A broad component of weight 1/5, and two modes. */
 static idm_mixture *make_mixture(void)
 {
   const double centres[] = {-10, 20}, spreads[] = {1, 4};
@@ -37,8 +37,7 @@ static idm_mixture *make_mixture(void)
   return m;
 }
 
-/* Density and draws are of one law: in every bin as many draws as the density says, chi-square
- * below its 1 - 1e-5 quantile. */
+/* Draws follow the density: bin counts by chi-square below its 1 - 1e-5 quantile. */
 static void test_draws_have_the_density(void **state)
 {
   (void)state;
@@ -84,7 +83,7 @@ static void test_what_is_no_part(void **state)
   assert_false(idm_mixture_add(m, 1, &centre, &none));
   assert_false(idm_mixture_add(m, 0, &centre, &good));
   double x = 3, work;
-  /* Alone, the broad one is all there is, whatever its weight. */
+  /* Without other components the broad one is the whole mixture, whatever its weight. */
   assert_near(idm_mixture_log_density(m, &x, &work), log_normal(3, 0, 30), 1e-14);
   assert_true(idm_mixture_add(m, 1, &centre, &good));
   assert_false(idm_mixture_add(m, 1, &centre, &good));
@@ -92,7 +91,7 @@ static void test_what_is_no_part(void **state)
   idm_mixture_destroy(NULL);
 }
 
-/* Two normals 30 sds apart: a third of the mass at -10, two thirds at 20. */
+/* Two normal densities 30 sds apart: a third of the mass at -10, two thirds at 20. */
 static idm_status two_tops(void *context, const double *x, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
@@ -104,7 +103,7 @@ static idm_status two_tops(void *context, const double *x, double *log_density,
   return IDM_OK;
 }
 
-/* A chain alone stays where it starts; one that leaps finds both tops in their proportion: within
+/* A chain without mixture jumps stays in its mode; with jumps the shares of both modes are within
  * five standard errors. */
 static void test_leaps(void **state)
 {

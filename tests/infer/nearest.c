@@ -1,4 +1,4 @@
-/* The nearest point of a polyhedron: by hand, and against all sets of walls that it can touch. */
+/* Projection on a polyhedron: by hand, and against enumeration of all active sets. */
 #include "infer/program.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static idm_program_projection nearest(const idm_program *p, const double *weight
   return near;
 }
 
-/* x + y = 2, y <= 0.5, aim at (0, 3): (1.5, 0.5). */
+/* x + y = 2, y <= 0.5, target (0, 3): the projection is (1.5, 0.5). */
 static void test_by_hand(void **state)
 {
   (void)state;
@@ -39,7 +39,7 @@ static void test_by_hand(void **state)
   idm_program_destroy(p);
 }
 
-/* Of two walls that no point satisfies the residual tells. */
+/* Two contradictory rows: the residual is positive. */
 static void test_nothing_there(void **state)
 {
   (void)state;
@@ -54,8 +54,8 @@ static void test_nothing_there(void **state)
   idm_program_destroy(p);
 }
 
-/* Rows a x <= 1 at random, so that 0 is inside; the least distance over all sets of rows that are
- * met exactly and violate no other. */
+/* Smallest distance over all sets of active rows that violate no other row. Rows a x <= 1 contain
+ * 0. */
 static double by_all_sets(const double *rows, const double *target)
 {
   double best = INFINITY;

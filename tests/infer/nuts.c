@@ -1,12 +1,14 @@
-/* NUTS beyond the conformance suite: more dimensions, energies, depth, divergences, step sizes.
- * Five standard errors, as in samplers.c. */
+/* NUTS beyond the conformance suite: more dimensions, energies, depth, divergences, step sizes, and
+ * the same draws as a plain implementation. Tolerances of five standard errors, as in samplers.c.
+ */
 #include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 
 enum { DRAWS = 3000 };
 
-/* Mean of x[DRAWS] within five standard errors of `expected`, and known to `most_error`. */
+/* Mean of x[DRAWS] within five standard errors of `expected`, with a standard error below
+ * `most_error`. */
 static void compare_mean(const double *x, double expected, double most_error)
 {
   double error;
@@ -15,7 +17,8 @@ static void compare_mean(const double *x, double expected, double most_error)
     fail_msg("mean %g, expected %g, standard error %g", mean, expected, error);
 }
 
-/* Means, variances and energies on a normal of n dimensions with scales over four orders. */
+/* Means, variances and energies of a normal density in n dimensions with scales over four orders of
+ * magnitude. */
 static void run_normal(size_t n, double aim)
 {
   static double z[MOST_DIMENSION][DRAWS], square[MOST_DIMENSION][DRAWS], energy[DRAWS];
@@ -47,7 +50,7 @@ static void run_normal(size_t n, double aim)
     compare_mean(z[i], 0, 0.05);
     compare_mean(square[i], 1, 0.1);
   }
-  /* Half of each of 2n squares of standard normals. */
+  /* Half of a sum of 2n squared standard normals has mean n. */
   compare_mean(energy, (double)n, 0.3);
   assert_true(acceptance > aim - 0.05 && acceptance < aim + 0.5 * (1 - aim) + 0.05);
 }
@@ -96,7 +99,7 @@ static void test_funnel_diverges(void **state)
   assert_true(diverging > 10);
 }
 
-/* Depth d costs at most 2^d - 1 evaluations; a narrow target reaches the limit. */
+/* Depth d takes at most 2^d - 1 evaluations; a narrow target reaches the limit. */
 static void test_depth(void **state)
 {
   (void)state;
@@ -123,8 +126,8 @@ static void test_depth(void **state)
 
 /* --- a plain NUTS --------------------------------------------------------------------------- */
 
-/* The same algorithm with the whole trajectory in a list and every sum taken anew, for a unit
- * metric in two dimensions; it asks for random numbers in the same order. */
+/* The same algorithm with the whole trajectory in a list and all sums recomputed, for a unit metric
+ * in two dimensions; it draws random numbers in the same order. */
 typedef struct leaf {
   double x[2];
   double p[2];
@@ -143,8 +146,8 @@ typedef struct plain {
   double accepted;
   long leaps;
   size_t count;
-  leaf line[MOST_LEAVES];  /* the trajectory so far, in time */
-  leaf fresh[MOST_LEAVES]; /* from its end (at 0), what is added */
+  leaf line[MOST_LEAVES];  /* the trajectory, ordered in time */
+  leaf fresh[MOST_LEAVES]; /* new leaves, after the end of the trajectory at index 0 */
 } plain;
 
 static double plain_energy(const leaf *l)
@@ -164,7 +167,7 @@ static void plain_leap(plain *t, const leaf *from, leaf *to)
   t->leaps++;
 }
 
-/* Both ends of first..last go along with the sum of the momenta between. */
+/* Both end momenta have positive products with the sum of the momenta from first to last. */
 static bool plain_straight(const leaf *first, const leaf *last)
 {
   double sum[2] = {0};
@@ -174,7 +177,7 @@ static bool plain_straight(const leaf *first, const leaf *last)
          last->p[0] * sum[0] + last->p[1] * sum[1] > 0;
 }
 
-/* The three looks at a stretch of 2 * half leaves. */
+/* The three U-turn checks of a subtree of 2 * half leaves. */
 static bool plain_whole(const leaf *l, size_t half)
 {
   return plain_straight(l, l + 2 * half - 1) && plain_straight(l, l + half) &&
@@ -188,7 +191,7 @@ static double plain_weight(const leaf *l, size_t count)
   return log(sum);
 }
 
-/* Grow fresh[at ..] by 2^depth leaves; the chosen one is *choice. */
+/* Adds 2^depth leaves at fresh[at ..]; stores the sampled leaf in *choice. */
 static bool plain_grow(plain *t, size_t at, int depth, leaf *choice)
 {
   if (depth == 0) {
@@ -215,12 +218,12 @@ static void plain_reverse(leaf *l, size_t count)
   }
 }
 
-/* One doubling; false where the trajectory ends. */
+/* One doubling; false if the trajectory ends. */
 static bool plain_double(plain *t, double step, int *depth, leaf *choice)
 {
   const bool forward = idm_random_uniform(t->random) > 0.5;
   leaf other;
-  /* A trajectory grown backward is turned round, so that growth is always at its end. */
+  /* Backward growth reverses the trajectory, so that leaves are always added at the end. */
   if (!forward) plain_reverse(t->line, t->count);
   t->step = forward ? step : -step;
   t->fresh[0] = t->line[t->count - 1];
@@ -249,7 +252,8 @@ static void test_same_as_plain(void **state)
               at.x, 23);
   for (size_t k = 0; k < 400; k++) {
     const double steps[] = {0.05, 0.3, 1, 1.9};
-    const double step = c.state[0] = steps[k % 4]; /* the first number is the step size */
+    const double step = c.state[0] =
+        steps[k % 4]; /* the step size is the first number of the state */
     idm_random random = c.random;
     t.target = &target;
     t.random = &random;
@@ -276,7 +280,7 @@ static void test_same_as_plain(void **state)
 
 /* --- metric and refusals -------------------------------------------------------------------- */
 
-/* A covariance guessed right makes the metric white: long trajectories are not needed even without
+/* With a correct guess of the covariance the metric is white: trajectories are short even without
  * warm-up. */
 static void test_guess_is_used(void **state)
 {
@@ -330,7 +334,7 @@ static void test_wide(void **state)
   check_wide(&idm_sampler_nuts);
 }
 
-/* Step size with its averages, metric with its factor, and the moments gathered stay. */
+/* Step size with its averages, metric with its factor, and collected moments are unchanged. */
 static void test_frozen_after_warm_up(void **state)
 {
   (void)state;

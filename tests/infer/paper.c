@@ -1,9 +1,9 @@
-/* The fixed random walk against a plain one on the same random numbers. */
+/* The fixed random walk against one written out here on the same random numbers. */
 #include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 
-/* Ten steps of x + sd * normal, accepted where log(uniform) < difference. */
+/* `thin` steps of x + sd * normal, accepted if log(uniform) < difference. */
 static void plain_draw(normal_target *t, double sd, long thin, idm_random *random, double *x)
 {
   for (long k = 0; k < thin; k++) {
@@ -43,8 +43,8 @@ static void test_same_as_plain(void **state)
   }
 }
 
-/* Acceptance of a one-dimensional walk on a normal is 2/pi atan(2 sd / step) (Gelman, Roberts and
- * Gilks 1996). Five standard errors. */
+/* The acceptance rate of a one-dimensional random walk on a normal density is 2/pi atan(2 sd /
+ * step) (Gelman, Roberts and Gilks 1996). Tolerance of five standard errors. */
 static void test_acceptance(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* The shape of a tail: known shapes found again, and what has none. */
+/* The Pareto shape of a tail: known shapes, the estimator of Zhang and Stephens written out, and
+ * samples without a shape. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +15,8 @@ static double shape_of(const double *x, size_t count)
   return shape;
 }
 
-/* (U^-k - 1) / k has the shape k. 425 tail draws tell it to (1 + k) / sqrt(425): 5 sd. */
+/* (U^-k - 1) / k has shape k. 425 tail draws give a standard error of (1 + k) / sqrt(425);
+ * tolerance of 5 standard errors. */
 static void test_known_shapes(void **state)
 {
   (void)state;
@@ -31,7 +33,7 @@ static void test_known_shapes(void **state)
   free(x);
 }
 
-/* A normal has a light tail, its exponential with sd 4 a heavy one, at any scale. */
+/* A normal variable has a light tail, its exponential with sd 4 a heavy one, at any scale. */
 static void test_scales(void **state)
 {
   (void)state;
@@ -63,8 +65,8 @@ static long double plain_shape(const double *x, size_t tail, long double rate)
   return sum / tail;
 }
 
-/* The estimate as Zhang and Stephens (2009) state it: weight j is 1 / sum_i exp(l_i - l_j), without
- * any normalisation. Sorts x, the largest first. */
+/* The estimator of Zhang and Stephens (2009): weight j is 1 / sum_i exp(l_i - l_j), without
+ * normalisation. Sorts x in decreasing order. */
 static double plain_estimate(double *x, size_t count)
 {
   enum { most_rates = 100 };
@@ -89,7 +91,7 @@ static double plain_estimate(double *x, size_t count)
   return (double)((plain_shape(x, tail, mean) * tail + 5) / (tail + 10));
 }
 
-/* Samples of sizes on both sides of count / 5 = 3 sqrt(count), and of several shapes. */
+/* Sample sizes on both sides of count / 5 = 3 sqrt(count), and several shapes. */
 static void test_against_plain_sums(void **state)
 {
   (void)state;
@@ -115,11 +117,11 @@ static void test_without_a_tail(void **state)
   assert_true(isnan(shape_of(x, 200)));
   x[3] = NAN;
   assert_true(isnan(shape_of(x, 200)));
-  /* A tail of four numbers is too short, one of five is not. */
+  /* A tail of four values is too short, one of five is not. */
   x[3] = 7;
   assert_true(isnan(shape_of(x, 20)));
   assert_true(shape_of(x, 21) == -INFINITY);
-  /* Of the 40 in the tail of 200 numbers 10 equal the threshold: too many by one. */
+  /* Of the 40 tail values of 200, 10 equal the threshold: one too many. */
   for (size_t i = 0; i < 200; i++) x[i] = i < 170 ? 7 : (double)i;
   assert_true(isnan(shape_of(x, 200)));
   x[169] = 8;

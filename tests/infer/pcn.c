@@ -1,5 +1,5 @@
-/* Crank-Nicolson steps beyond the conformance suite: what an evaluation is worth in many
- * dimensions, and targets that are not normal. */
+/* Preconditioned Crank-Nicolson steps beyond the conformance suite: effective draws per evaluation
+ * in many dimensions, and a surrogate density. */
 #include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
@@ -28,8 +28,9 @@ static double worth(const idm_sampler_settings *settings, idm_target target)
   return variance / (error * error) / (double)evaluations;
 }
 
-/* With a good guess an evaluation in 30 dimensions is worth three times the .3 / 30 draws of a
- * random walk at its best; without one the normal is found in warm-up, at a random walk's pace. */
+/* With a good guess, an evaluation in 30 dimensions gives three times the 0.3 / 30 effective draws
+ * of an optimal random walk; without one, the covariance is learnt in warm-up, at the rate of a
+ * random walk. */
 static void test_worth_of_an_evaluation(void **state)
 {
   (void)state;
@@ -54,8 +55,8 @@ static void test_worth_of_an_evaluation(void **state)
   assert_true(learnt > 0.3 * 0.3 / MANY);
 }
 
-/* A normal with a surrogate of twice the variance: one evaluation per excursion, and the moments of
- * the target, not of the surrogate. */
+/* A surrogate with twice the variance of a normal target: one evaluation per excursion, and the
+ * moments are the target's, not the surrogate's. */
 static double wider(void *context, const double *x)
 {
   double density = 0;
@@ -97,7 +98,7 @@ static void test_wide(void **state)
   check_wide(&idm_sampler_pcn);
 }
 
-/* Two densities, two positions and three vectors of scratch. */
+/* Two densities, two positions and three scratch vectors. */
 static void test_frozen_after_warm_up(void **state)
 {
   (void)state;

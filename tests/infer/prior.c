@@ -1,7 +1,7 @@
-/* Priors: densities integrate to one, moments and slopes are those of the density, and draws follow
- * it.
+/* Priors: densities integrate to one, moments and derivatives are those of the density, and draws
+ * follow it.
  *
- * Statistical tests use fixed seeds; each level stated is the share of seeds at which perfect draws
+ * Statistical tests use fixed seeds; each stated level is the share of seeds at which exact draws
  * would fail. */
 #include <float.h>
 #include <math.h>
@@ -25,8 +25,8 @@
     }                                                                                              \
   }
 
-/* Proper priors of one number; no density is infinite at an end unless its integral can be had by
- * the rule below. */
+/* Proper priors of one parameter; a density is infinite at an end only if the rule below can
+ * integrate it. */
 static const idm_prior priors[] = {
     PRIOR(IDM_PRIOR_NORMAL, 1.5, 0.7),    PRIOR(IDM_PRIOR_NORMAL, -3, 20),
     PRIOR(IDM_PRIOR_LOGNORMAL, 0.3, 0.5), PRIOR(IDM_PRIOR_LOGNORMAL, -2, 0.1),
@@ -40,8 +40,7 @@ enum { PRIORS = sizeof priors / sizeof *priors };
 
 /* --- the density ---------------------------------------------------------------------------- */
 
-/* Where an interval of the support ends for the purpose of integrals: forty sd off, more for
- * a heavy tail. */
+/* Finite limits of the support for integration: forty sds from the mean, more for a heavy tail. */
 static void finite_support(const idm_prior *prior, double *lower, double *upper)
 {
   idm_prior_support(prior, lower, upper);
@@ -50,8 +49,8 @@ static void finite_support(const idm_prior *prior, double *lower, double *upper)
   if (isinf(*upper)) *upper = idm_prior_mean(prior) + reach;
 }
 
-/* Integral of c^power times the density over (lower, upper), by the tanh-sinh rule, which copes
- * with what the density does at its ends. */
+/* Integral of c^power times the density over (lower, upper), by the tanh-sinh rule, which handles
+ * singularities at the ends. */
 static double integral(const idm_prior *prior, double lower, double upper, int power)
 {
   double sum = 0;
@@ -73,7 +72,7 @@ static void test_density_integrates_to_one(void **state)
   for (size_t i = 0; i < PRIORS; i++) {
     double lower, upper;
     finite_support(&priors[i], &lower, &upper);
-    /* An end near 1 with an infinite density there is cut at the last number below 1. */
+    /* An infinite density at 1 is cut at the last number below 1. */
     const double tolerance =
         priors[i].kind == IDM_PRIOR_BETA && priors[i].argument[1] < 1 ? 1e-7 : 1e-10;
     const double mean = integral(&priors[i], lower, upper, 1);
@@ -125,7 +124,7 @@ static void test_outside_the_support(void **state)
   }
 }
 
-/* At an end the density is its limit, but never infinite. */
+/* At an end the density is its limit, or 0 if that is infinite. */
 static void test_ends_of_the_support(void **state)
 {
   (void)state;
@@ -155,7 +154,7 @@ static void test_flat(void **state)
   assert_true(isnan(idm_prior_draw(&flat, &random)));
 }
 
-/* A Dirichlet is no prior of one number. */
+/* A Dirichlet is not a prior of one parameter. */
 static void test_dirichlet_is_refused(void **state)
 {
   (void)state;
@@ -169,7 +168,8 @@ static void test_dirichlet_is_refused(void **state)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* Draws fall into cells of the support as the density says: chi-square at level 1e-6. */
+/* Draws fall into cells of the support with the probabilities of the density: chi-square at level
+ * 1e-6. */
 static void test_draws_follow_the_density(void **state)
 {
   (void)state;
@@ -203,7 +203,7 @@ static void test_draws_follow_the_density(void **state)
   }
 }
 
-/* Shapes near nothing give draws near an end, never on it. */
+/* Very small shape parameters give draws near an end, never on it. */
 static void test_extreme_draws_stay_inside(void **state)
 {
   (void)state;
@@ -225,7 +225,7 @@ static void test_extreme_draws_stay_inside(void **state)
 
 /* --- Dirichlet ------------------------------------------------------------------------------ */
 
-/* With two outcomes it is the beta; a uniform one has density (count - 1)!. */
+/* With two outcomes it is the beta density; a uniform one has density (count - 1)!. */
 static void test_dirichlet_density(void **state)
 {
   (void)state;
@@ -245,7 +245,7 @@ static void test_dirichlet_density(void **state)
 }
 
 /* Mean a_i / a and variance a_i (a - a_i) / (a^2 (a + 1)): five standard errors of the mean, level
- * 6e-7 each; 5 % on the variance, some eight standard errors. */
+ * 6e-7 each; 5 % on the variance, about eight standard errors. */
 static void test_dirichlet_draws(void **state)
 {
   (void)state;
@@ -273,7 +273,7 @@ static void test_dirichlet_draws(void **state)
   }
 }
 
-/* Tiny concentrations: one outcome takes all, none is lost. */
+/* Very small concentrations: one outcome has nearly all the mass, and none is 0. */
 static void test_dirichlet_draws_of_tiny_concentration(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Linear programs: known optima, certificates that must fail, and going on after changes. */
+/* Linear programs: known optima and multipliers, infeasible and unbounded programs, warm starts,
+ * and interrupts. */
 #include "infer/program.h"
 
 #include <math.h>
@@ -22,8 +23,8 @@ static idm_program_solution solve(idm_program *p)
   return s;
 }
 
-/* max 3x + 5y where x <= 4, 2y <= 12, 3x + 2y <= 18 (Hillier and Lieberman's example): 36 at (2,
- * 6), prices 0, 3/2, 1. */
+/* max 3x + 5y subject to x <= 4, 2y <= 12, 3x + 2y <= 18 (Hillier and Lieberman's example): 36 at
+ * (2, 6), multipliers 0, 3/2, 1. */
 static idm_program *textbook(void)
 {
   idm_program *p;
@@ -35,7 +36,7 @@ static idm_program *textbook(void)
   enter(p, 0, 1);
   add(p, -INFINITY, 4);
   enter(p, 1, 1);
-  enter(p, 1, 1); /* summed */
+  enter(p, 1, 1); /* entries are summed */
   add(p, -INFINITY, 12);
   enter(p, 0, 3);
   enter(p, 1, 2);
@@ -70,7 +71,7 @@ static void test_going_on(void **state)
   assert_near(solve(p).objective, -12, 1e-12);
   enter(p, 0, 1);
   enter(p, 1, 1);
-  add(p, 9, INFINITY); /* x + y >= 9 leaves y <= 6, x >= 3, 3x + 2y <= 18: nothing */
+  add(p, 9, INFINITY); /* x + y >= 9, y <= 6 and x >= 3 contradict 3x + 2y <= 18 */
   assert_int_equal(solve(p).end, IDM_PROGRAM_INFEASIBLE);
   idm_program_set_row(p, 3, 7, INFINITY); /* x >= 1, and 3x + 2y <= 18: x = 4, y = 3 */
   const idm_program_solution s = solve(p);
@@ -96,8 +97,8 @@ static void test_unbounded(void **state)
   idm_program_destroy(p);
 }
 
-/* Random programs whose optimum is known by construction: choose x and prices, then bounds that are
- * tight where prices are not 0. */
+/* Random programs with a known optimum: x and multipliers are drawn, and rows are active where
+ * multipliers are positive. */
 static void test_random(void **state)
 {
   (void)state;
@@ -152,7 +153,7 @@ static void test_interrupt(void **state)
   idm_program_destroy(p);
 }
 
-/* Stops at the question of a number. */
+/* Stops at a given call of the callback. */
 typedef struct patience {
   int asked;
   int until;
@@ -164,7 +165,7 @@ static bool stop_at_last(void *context)
   return ++p->asked >= p->until;
 }
 
-/* A box cut by rows of either sign, of more entries than can be gone through in a moment. */
+/* A box with random rows, large enough for several calls of the callback. */
 static idm_program *long_program(void)
 {
   enum { ROWS = 450, COLUMNS = 450 };
@@ -183,7 +184,7 @@ static idm_program *long_program(void)
   return p;
 }
 
-/* Within one long program somebody is asked again and again, and heard. */
+/* The callback is called repeatedly during one long program, and stops it. */
 static void test_asks_again(void **state)
 {
   (void)state;
@@ -202,7 +203,7 @@ static void test_asks_again(void **state)
   idm_program_destroy(p);
 }
 
-/* Whichever way it begins. */
+/* Every method gives the same optimum. */
 static void test_methods(void **state)
 {
   (void)state;
@@ -217,8 +218,7 @@ static void test_methods(void **state)
   }
 }
 
-/* min x + y where x + y >= 1 and both lie in [0, 1]: what is kept is the segment of optima,
- * whatever is asked of it then. */
+/* min x + y subject to x + y >= 1 on [0, 1]^2: the optimal face is kept under other costs. */
 static void test_keep_optimal(void **state)
 {
   (void)state;

@@ -1,5 +1,4 @@
-/* Quadratic functions by least squares: exact where the values are one, and what is smooth of them
- * where they are not. */
+/* Least-squares quadratics: exact for quadratic values, and orthogonal residuals otherwise. */
 #include "infer/mixture.h"
 
 #include <math.h>
@@ -36,7 +35,7 @@ static void test_a_quadratic_function_is_found(void **state)
     value[k] = value_at(x + k * DIMENSION);
     weight[k] = idm_random_uniform(&random);
   }
-  /* What has no weight may be anything. */
+  /* A value of weight 0 is ignored. */
   weight[7] = 0;
   value[7] = -INFINITY;
   check(idm_quadratic_fit(DIMENSION, TERMS, POINTS, x, value, weight, found, &support_error));
@@ -45,7 +44,7 @@ static void test_a_quadratic_function_is_found(void **state)
     assert_near(idm_quadratic_at(DIMENSION, TERMS, found, x + k * DIMENSION), value[k], 1e-10);
 }
 
-/* The residuals of least squares stand upright on every term. */
+/* Least-squares residuals are orthogonal to every term. */
 static void test_residuals_stand_upright(void **state)
 {
   (void)state;
@@ -75,7 +74,7 @@ static void test_as_many_terms_as_points_tell(void **state)
   assert_int_equal(idm_quadratic_terms(1, 12), 3);
 }
 
-/* Two points, twice each, have no curvature; nor has what is not finite. */
+/* Two distinct points do not determine a curvature; values that are not finite are refused. */
 static void test_what_cannot_be_told(void **state)
 {
   (void)state;

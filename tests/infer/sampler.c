@@ -1,5 +1,5 @@
-/* What the samplers share: default settings, states, checked targets, windows of warm-up, moments,
- * first guesses. */
+/* Common parts of samplers: default settings, states, checked targets, warm-up windows, moments,
+ * first guesses, against values by hand. */
 #include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
@@ -44,7 +44,7 @@ static void test_statistics_clear(void **state)
   assert_false(statistics.diverging);
 }
 
-/* Without a state only the count goes on. */
+/* Without a state, only the size is counted. */
 static void test_state_take(void **state)
 {
   (void)state;
@@ -60,7 +60,7 @@ static void test_state_take(void **state)
 
 /* --- targets -------------------------------------------------------------------------------- */
 
-/* The log density that the context holds; a NULL context fails. */
+/* The log density is in the context; a NULL context fails. */
 static idm_status constant_evaluate(void *context, const double *x, double *log_density,
                                     double *opt_gradient, idm_error *opt_error)
 {
@@ -102,7 +102,8 @@ static void test_target(void **state)
 
 /* --- warm-up -------------------------------------------------------------------------------- */
 
-/* Closes of the windows of a warm-up, and that all between the first and the last gathers. */
+/* Ends of the warm-up windows; moments are collected in all iterations between the first and the
+ * last. */
 static size_t closes(long warmup, long *at, long *first)
 {
   size_t count = 0;
@@ -123,12 +124,12 @@ static void test_windows(void **state)
 {
   (void)state;
   long at[20], first;
-  /* Stan's for 1000: 75, then 25, 50, 100, 200, 500, then 50. */
+  /* Stan's windows for 1000 iterations: 75, then 25, 50, 100, 200, 500, then 50. */
   const long stan[] = {99, 149, 249, 449, 949};
   assert_int_equal(closes(1000, at, &first), 5);
   assert_int_equal(first, 75);
   for (size_t i = 0; i < 5; i++) assert_int_equal(at[i], stan[i]);
-  /* 250 + 200 leaves no room for a window of 400: the last is longer. */
+  /* 250 + 200 leaves no space for a window of 400: the last window is extended. */
   const long shorter[] = {99, 149, 249, 749};
   assert_int_equal(closes(800, at, &first), 4);
   for (size_t i = 0; i < 4; i++) assert_int_equal(at[i], shorter[i]);
@@ -139,7 +140,7 @@ static void test_windows(void **state)
   assert_int_equal(closes(0, at, &first), 0);
 }
 
-/* Moments against two-pass sums, and the pull towards the guess. */
+/* Moments against two-pass sums, and shrinkage towards the guess. */
 static void test_moments(void **state)
 {
   (void)state;

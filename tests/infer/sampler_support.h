@@ -1,4 +1,4 @@
-/* Targets with known moments, and running a chain over them, for the tests of samplers. */
+/* Targets with known moments and functions that run chains on them, for tests of samplers. */
 #ifndef IDM_TESTS_INFER_SAMPLER_SUPPORT_H
 #define IDM_TESTS_INFER_SAMPLER_SUPPORT_H
 
@@ -14,8 +14,7 @@
 
 enum { MOST_DIMENSION = 32 };
 
-/* A normal with equal correlations, up to a constant: two dimensions with correlation, or any
- * number without. */
+/* A normal density up to a constant: two dimensions with correlation, or any number without. */
 typedef struct normal_target {
   size_t n;
   double mean[MOST_DIMENSION];
@@ -23,7 +22,7 @@ typedef struct normal_target {
   double correlation;
   long evaluations;
   long fails_at;    /* the evaluation that fails, counted from 1; 0: none does */
-  bool no_gradient; /* to ask for one is an error */
+  bool no_gradient; /* requesting a gradient is an error */
 } normal_target;
 
 static inline idm_status normal_evaluate(void *context, const double *x, double *log_density,
@@ -70,7 +69,7 @@ static inline idm_status skewed_evaluate(void *context, const double *x, double 
   return IDM_OK;
 }
 
-/* A standard normal folded at 0: no density below. */
+/* A standard normal folded at 0: zero density below. */
 static inline idm_status half_evaluate(void *context, const double *x, double *log_density,
                                        double *opt_gradient, idm_error *opt_error)
 {
@@ -138,7 +137,7 @@ static inline void chain_stop(chain *c)
 
 /* --- Monte Carlo error ---------------------------------------------------------------------- */
 
-/* Autocorrelation time of x[count] by Geyer's (1992) initial positive sequence: plain sums. */
+/* Autocorrelation time of x[count] by Geyer's (1992) initial positive sequence, by plain sums. */
 static inline double autocorrelation_time(const double *x, long count, double mean)
 {
   double variance = 0, time = 0;
@@ -153,7 +152,7 @@ static inline double autocorrelation_time(const double *x, long count, double me
   return fmax(time - 1, 0.1);
 }
 
-/* Mean of x[count], and its standard error. */
+/* Mean of x[count]; stores its standard error. */
 static inline double mean_and_error(const double *x, long count, double *error)
 {
   double mean = 0, variance = 0;
@@ -174,7 +173,7 @@ typedef struct trial {
   const char *name;
   idm_target target;
   double start[2];
-  double step; /* for a kernel that does not find its own */
+  double step; /* for samplers with a fixed step */
   size_t measures;
   void (*measure)(const double *x, double *f);
   double expected[MOST_MEASURES];
@@ -191,7 +190,7 @@ static inline void measure_pair(const double *x, double *f)
   f[6] = x[0] > 0 && x[1] > 0;
 }
 
-/* Run a chain and compare each measure with its mean. */
+/* Runs a chain and compares each measure with its mean. */
 static inline void run_trial(const trial *t, const idm_sampler *sampler, uint64_t seed)
 {
   enum { DRAWS = 4000 };
@@ -226,7 +225,7 @@ static inline void measure_wide(const double *x, double *f)
   measure_pair(z, f);
 }
 
-/* Scales two orders apart and a strong correlation: for kernels that adapt. */
+/* Scales two orders of magnitude apart and a strong correlation: for adaptive samplers. */
 static inline void check_wide(const idm_sampler *sampler)
 {
   normal_target normal = {.n = 2, .mean = {0, -50}, .sd = {1, 100}, .correlation = 0.95};
@@ -240,8 +239,8 @@ static inline void check_wide(const idm_sampler *sampler)
   run_trial(&wide, sampler, 102);
 }
 
-/* Numbers of the state that steps after warm-up change, in two dimensions: position, density and
- * scratch may; what was learnt may not. */
+/* Counts the numbers of the state that change after warm-up, in two dimensions: position, density
+ * and scratch may change, adapted values may not. */
 static inline size_t count_moving(const idm_sampler *sampler)
 {
   normal_target pair = {.n = 2, .sd = {1, 3}, .correlation = 0.5};
@@ -263,7 +262,7 @@ static inline size_t count_moving(const idm_sampler *sampler)
   return moved;
 }
 
-/* A first guess that is no covariance is refused. */
+/* A first guess that is not positive definite is refused. */
 static inline void check_bad_guess(const idm_sampler *sampler)
 {
   const double x[2] = {0}, indefinite[4] = {1, 2, 2, 1};

@@ -1,7 +1,7 @@
-/* The conformance suite that every sampler of the registry must pass: right moments, exact
- * invariance, frozen after warm-up, the same bits again from a copied state, errors passed on.
- * Seeds are fixed; a correct sampler with another seed fails a moment with probability about 1e-5
- * (five standard errors, which are themselves estimated) and an invariance test with 1e-3. */
+/* The conformance suite of all samplers of the registry: known moments, invariance, no adaptation
+ * after warm-up, identical continuation of a copied state, errors passed on. Seeds are fixed; a
+ * correct sampler with another seed fails a moment with probability about 1e-5 (five standard
+ * errors, which are themselves estimated) and an invariance test with 1e-3. */
 #include "idm/samplers.h"
 
 #include "infer/sampler_support.h"
@@ -17,7 +17,7 @@ static void test_registry(void **state)
     assert_true(sampler->name && sampler->name[0]);
     assert_true(sampler->summary && sampler->summary[0]);
     assert_true(sampler->numbers && sampler->start && sampler->step);
-    /* The first of its name: no two share one. */
+    /* Names are unique: the first sampler of a name is found. */
     assert_ptr_equal(idm_sampler_find(sampler->name), sampler);
   }
   assert_true(count > 0);
@@ -54,7 +54,7 @@ static void measure_half(const double *x, double *f)
   f[0] = x[0];
   f[1] = x[0] * x[0];
   f[2] = x[0] > 1.6448536269514722;
-  f[3] = x[0] < 0.1256613468550741; /* a tenth is this near the edge */
+  f[3] = x[0] < 0.1256613468550741; /* the tenth of the mass nearest to the edge */
 }
 
 static void test_right_moments(void **state)
@@ -94,7 +94,7 @@ static void test_right_moments(void **state)
 
 /* --- invariance ----------------------------------------------------------------------------- */
 
-/* Chi-square of `cells` counts that should be equal. */
+/* Chi-square of `cells` counts with equal expectations. */
 static double uniform_chi_square(const long *count, size_t cells, long total)
 {
   const double expected = (double)total / (double)cells;
@@ -104,8 +104,7 @@ static double uniform_chi_square(const long *count, size_t cells, long total)
   return sum;
 }
 
-/* Count the cells of draws of one frozen kernel, so far apart that they are as good as
- * independent. */
+/* Counts cells of draws of one chain after warm-up, 25 steps apart and so nearly independent. */
 static void count_draws(const idm_sampler *sampler, const idm_sampler_settings *settings,
                         idm_target target, size_t (*cell)(const double *), long draws, long *count)
 {
@@ -121,7 +120,7 @@ static void count_draws(const idm_sampler *sampler, const idm_sampler_settings *
   chain_stop(&c);
 }
 
-/* Cells of equal probability: quartiles of two independent parts. */
+/* Cells of equal probability: quartiles of two independent components. */
 static size_t quartile(double z)
 {
   const double edge = 0.6744897501960817;
@@ -144,8 +143,7 @@ static void test_invariance(void **state)
   (void)state;
   enum { DRAWS = 20000 };
   normal_target pair = {.n = 2, .sd = {1, 1}, .correlation = 0.8};
-  /* Guesses that are off, and a warm-up too short to mend them, so that acceptance does the work.
-   */
+  /* Wrong guesses, and a warm-up too short to correct them, so that the acceptance step must. */
   const double centre[2] = {0.5, -0.5}, covariance[4] = {1.5, 0.3, 0.3, 0.7};
   idm_sampler_settings settings;
   idm_sampler_settings_default(&settings);
@@ -176,7 +174,7 @@ static bool same_statistics(const idm_statistics *a, const idm_statistics *b)
          a->evaluations == b->evaluations && a->diverging == b->diverging;
 }
 
-/* Continue a copy of a chain and the chain itself: the same bits. */
+/* A copy of a chain and the chain itself continue identically. */
 static void continue_copy(chain *c, long steps)
 {
   const size_t numbers = c->sampler->numbers(c->target.dimension);
@@ -204,15 +202,15 @@ static void test_copied_state_goes_on_alike(void **state)
     chain c;
     chain_start(&c, idm_sampler_at(i), &settings, (idm_target){2, true, &skewed, skewed_evaluate},
                 x, 3);
-    /* Early, across the close of the window and the end of warm-up, and after. */
+    /* Early, across the end of the window and of warm-up, and after. */
     const long lengths[] = {5, 30, 40, 30};
     for (size_t k = 0; k < 4; k++) continue_copy(&c, lengths[k]);
     chain_stop(&c);
   }
 }
 
-/* What the numbers of a state mean is the kernel's own affair (its test counts those that move);
- * every one tells its step size. */
+/* The layout of a state is private to its sampler (whose test counts the numbers that change); all
+ * samplers report a step size. */
 static void test_frozen_after_warm_up(void **state)
 {
   (void)state;
@@ -268,7 +266,7 @@ static void test_accounts(void **state)
   }
 }
 
-/* A kernel that needs a gradient refuses a target without; one that does not never asks for it. */
+/* A sampler that needs a gradient refuses a target without one; the others never request it. */
 static void test_gradient_is_declared(void **state)
 {
   (void)state;
@@ -324,7 +322,7 @@ static void test_errors_are_passed_on(void **state)
   }
 }
 
-/* A density of 0 at one point, and the same strange one everywhere else. */
+/* A log density of 0 at one point, and the value in the context everywhere else. */
 static idm_status strange_evaluate(void *context, const double *x, double *log_density,
                                    double *opt_gradient, idm_error *opt_error)
 {
@@ -351,7 +349,7 @@ static void test_strange_densities(void **state)
     assert_non_null(numbers);
     assert_int_equal(sampler->start(numbers, &settings, &target, outside, &random, &support_error),
                      IDM_NUMERICAL);
-    /* No density anywhere else: the chain stays. */
+    /* Zero density everywhere else: the chain stays. */
     check(sampler->start(numbers, &settings, &target, x, &random, &support_error));
     for (long k = 0; k < 40; k++) {
       check(sampler->step(numbers, &settings, &target, k, &random, next, &statistics,

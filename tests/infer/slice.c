@@ -1,10 +1,10 @@
-/* The slice sampler beyond the conformance suite: widths found, bounds on stepping out, modes
- * apart. Five standard errors, as in samplers.c; chi-squares at 1e-3. */
+/* The slice sampler beyond the conformance suite: adapted widths, limits on stepping out, separate
+ * modes. Tolerances of five standard errors, as in samplers.c; chi-squares at level 1e-3. */
 #include "infer/sampler.h"
 
 #include "infer/sampler_support.h"
 
-/* Warm-up finds widths and directions over six orders of magnitude: few evaluations a draw. */
+/* Warm-up adapts widths and directions over six orders of magnitude: few evaluations per draw. */
 static void test_widths_are_found(void **state)
 {
   (void)state;
@@ -28,8 +28,8 @@ static void test_widths_are_found(void **state)
   }
 }
 
-/* Widths far too short meet the bound on stepping out, far too long shrinking: exact draws stay
- * exact draws. */
+/* Widths far too small reach the limit on stepping out, widths far too large are shrunk: exact
+ * draws stay exact. */
 static void test_any_width_is_right(void **state)
 {
   (void)state;
@@ -51,7 +51,7 @@ static void test_any_width_is_right(void **state)
       x[0] = sds[k] * idm_random_normal(&random);
       check(sampler->start(numbers, &settings, &target, x, &random, &support_error));
       check(sampler->step(numbers, &settings, &target, 0, &random, x, &statistics, &support_error));
-      /* 99 steps out in all, both ends' last looks among them, and a few to shrink. */
+      /* At most 99 steps out, including the last ones at both ends, and a few for shrinkage. */
       assert_true(statistics.evaluations < 160);
       count[(size_t)(CELLS * 0.5 * erfc(-x[0] / sds[k] / sqrt(2)))]++;
     }
@@ -63,7 +63,7 @@ static void test_any_width_is_right(void **state)
   }
 }
 
-/* Two modes ten standard deviations apart, one of three quarters. */
+/* Two modes ten standard deviations apart; one has three quarters of the mass. */
 static idm_status modes_evaluate(void *context, const double *x, double *log_density,
                                  double *opt_gradient, idm_error *opt_error)
 {

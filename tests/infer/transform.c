@@ -1,4 +1,5 @@
-/* Coordinates: there and back, slopes and Jacobians by finite differences, and far out. */
+/* Transforms of coordinates: round trips, derivatives and Jacobians by finite differences, and
+ * extreme arguments. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +35,7 @@ static void test_scales(void **state)
       }
 }
 
-/* Fractions keep their digits at both ends, as far as numbers next to 1 have them. */
+/* Fractions keep their precision at both ends, as far as doubles near 1 allow. */
 static void test_logit(void **state)
 {
   (void)state;
@@ -53,7 +54,7 @@ static void test_logit(void **state)
   }
 }
 
-/* Infinite values have a coordinate, with their sign. */
+/* Infinite values have a coordinate that keeps their sign. */
 static void test_scales_at_the_ends(void **state)
 {
   (void)state;
@@ -108,7 +109,7 @@ static void test_interval_slopes(void **state)
     }
 }
 
-/* Far out everything but what must overflow stays finite, and inside. */
+/* Extreme arguments give finite results inside the interval, unless overflow is unavoidable. */
 static void test_intervals_far_out(void **state)
 {
   (void)state;
@@ -127,7 +128,7 @@ static void test_intervals_far_out(void **state)
   assert_near(log_slope, -5000, 1e-14);
   assert_true(idm_constrain(0, INFINITY, -5000, NULL, NULL, NULL) > 0);
   assert_true(fabs(idm_constrain(0, 1, -700, NULL, NULL, NULL) / exp(-700) - 1) < 1e-12);
-  /* The distance to the upper end keeps its digits where the end is 0. */
+  /* The distance to the upper end keeps its precision if the end is 0. */
   assert_true(fabs(idm_constrain(-1, 0, 50, NULL, NULL, NULL) / -exp(-50) - 1) < 1e-12);
 }
 
@@ -169,7 +170,7 @@ static void test_simplex_centre(void **state)
     idm_simplex_constrain(count, zero, p);
     for (size_t i = 0; i < count; i++) assert_near(p[i], 1 / (double)count, 1e-15);
   }
-  /* Two outcomes: a logistic. */
+  /* With two outcomes the transform is the logistic function. */
   const double y = 1.3;
   const double log_jacobian = idm_simplex_constrain(2, &y, p);
   double log_slope;
@@ -177,7 +178,7 @@ static void test_simplex_centre(void **state)
   assert_near(log_jacobian, log_slope, 1e-14);
 }
 
-/* The Jacobian against the determinant of finite differences, all of it: J'J is definite. */
+/* The Jacobian against the determinant of finite differences: J'J is positive definite. */
 static void test_simplex_jacobian(void **state)
 {
   (void)state;
@@ -210,7 +211,7 @@ static void test_simplex_jacobian(void **state)
   }
 }
 
-/* f(p) = sum_i w_i sin(3 p_i) + p_0 p_last, whatever. */
+/* A test function: f(p) = sum_i w_i sin(3 p_i) + p_0 p_last. */
 static double function(size_t count, const double *weight, const double *p, double *opt_derivative)
 {
   double sum = p[0] * p[count - 1];

@@ -1,4 +1,4 @@
-/* Ranks by counting, binomial intervals by adding up. */
+/* Rank histograms and binomial intervals against counting and summation. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "infer/distribution.h"
 #include "support.h"
 
-/* Ranks by their definition: numbers below, and half of those that are alike. */
+/* Ranks by definition: the number of smaller values, plus half of the equal ones. */
 static void test_ranks(void **state)
 {
   (void)state;
@@ -20,7 +20,8 @@ static void test_ranks(void **state)
   idm_random random;
   idm_random_init(&random, 8, 1);
   for (size_t i = 0; i < CHAINS * DRAWS; i++)
-    x[i] = i % 5 ? idm_random_normal(&random) + (double)(i / DRAWS) : 0.5; /* some are alike */
+    x[i] =
+        i % 5 ? idm_random_normal(&random) + (double)(i / DRAWS) : 0.5; /* some values are equal */
   check(idm_rank_counts(x, CHAINS, DRAWS, BINS, count, &support_error));
   for (size_t i = 0; i < CHAINS * DRAWS; i++) {
     double rank = 0;
@@ -34,7 +35,7 @@ static void test_odd_ranks(void **state)
 {
   (void)state;
   size_t count[4];
-  /* One chain is uniform by itself; infinities have a rank, NaN has none. */
+  /* A single chain is uniform by construction; infinities have a rank, NaN has none. */
   const double one[] = {3, INFINITY, 1, NAN, -INFINITY};
   check(idm_rank_counts(one, 1, 5, 4, count, &support_error));
   for (size_t i = 0; i < 4; i++) assert_int_equal(count[i], 1);
@@ -51,7 +52,8 @@ static void test_binomial(void **state)
 {
   (void)state;
   size_t low, high;
-  /* Binomial (10, 1/2) in 1024ths: 1, 10, 45, ...: 2.5 % are 25.6, so 0 and 1 go, and 9 and 10. */
+  /* Binomial(10, 1/2) in units of 1/1024: 1, 10, 45, ...; 2.5 % are 25.6, which excludes 0, 1, 9
+   * and 10. */
   idm_binomial_interval(10, 0.5, 0.95, &low, &high);
   assert_int_equal(low, 2);
   assert_int_equal(high, 8);

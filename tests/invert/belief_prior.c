@@ -1,11 +1,11 @@
-/* A free prior of successor beliefs: surprise by hand, gradients by differences, and what simulated
- * logs were made with is found again. */
+/* Free priors of successor beliefs: surprise against its formula, gradients against central
+ * differences, estimates against the parameters of simulated logs. */
 #include <math.h>
 
 #include "idm/matching.h"
 #include "support.h"
 
-/* States that are hidden, and a test that makes beliefs surprising. */
+/* Hidden states, and a test with informative observations. */
 static const char hidden[] =
     "states: [p, q]\nactions: [test, wait, rest]\nobservations: [x, y]\nstart: [0.5, 0.5]\n"
     "discount: 0.8\ntransition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"
@@ -14,7 +14,7 @@ static const char hidden[] =
     "belief_prior: {dirichlet: [3, 0.6]}\n"
     "agent: {planner: bounded-rational, alpha: 0.5, eta: 0.4, resolution: 30}\n";
 
-/* States that are seen: the prior is one of the state that follows. */
+/* Observed states: the prior is a distribution over the next state. */
 static const char seen[] =
     "states: [a, b, c]\nactions: [go, stay, jump]\nobservations: states\nstart: uniform\n"
     "discount: 0.7\ntransition: {go: [[0.1, 0.6, 0.3], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]], "
@@ -67,7 +67,8 @@ static void gradients_are_differences(void **state)
     assert_int_equal(idm_parameters_dimension(parameters), 3);
     idm_parameters_get(parameters, problem->theta, y);
     check(idm_matching_log_likelihood(m, y, &value, gradient, &support_error));
-    assert_non_null(idm_matching_theta_grad(m)); /* by the planner, not by differences */
+    assert_non_null(
+        idm_matching_theta_grad(m)); /* analytic gradient of the planner, not finite differences */
     for (size_t i = 0; i < 3; i++) {
       const double h = 1e-4, at = y[i];
       double up, down;
@@ -86,8 +87,8 @@ static void gradients_are_differences(void **state)
   }
 }
 
-/* In units of the state that is held, whatever weights add up to: states that are alike have 1, the
- * median of the prior. */
+/* Coordinates are ratios to the weight of the reference state, whatever the sum of the weights;
+ * equal weights give the ratio 1, the median of the prior. */
 static void weights_are_ratios(void **state)
 {
   (void)state;
@@ -110,9 +111,9 @@ static void weights_are_ratios(void **state)
   }
 }
 
-/* The normal approximation has the logarithms of the truth within 3.3 sds, those of observed states
- * relative to the one that is held: by chance one of these four numbers is farther off in 0.4 % of
- * seeds. */
+/* The mean of the Laplace approximation is within 3.3 posterior sds of the true logarithms (for
+ * observed states: of the log ratios to the reference state). By chance one of these four numbers
+ * is farther off in 0.4 % of seeds. */
 static void recover(const char *text, const double *truth, double widest)
 {
   enum { DRAWS = 2000, COUNT = 2 };
@@ -138,7 +139,7 @@ static void recover(const char *text, const double *truth, double widest)
     const double sd = sqrt(squares / (2 * DRAWS));
     print_message("%.3f (%.3f), truth %.3f\n", mean, sd, truth[i]);
     assert_true(fabs(mean - truth[i]) < 3.3 * sd);
-    assert_true(sd < widest); /* of a prior sd of 2 */
+    assert_true(sd < widest); /* the prior sd is 2 */
   }
   idm_posterior_destroy(p);
   idm_data_destroy(data);

@@ -1,9 +1,9 @@
-/* Free weights of beliefs themselves: what simulated logs were made with is found again. */
+/* Free utilities of beliefs: estimates against the parameters of simulated logs. */
 #include <math.h>
 
 #include "support.h"
 
-/* Two states that persist, a test that costs, and what beliefs are paid. */
+/* Two persistent states, a test with a cost, and utilities of beliefs. */
 #define WORLD                                                                                      \
   "states: [p, q]\nactions: [test, wait, rest]\nobservations: [x, y]\nstart: [0.5, 0.5]\n"         \
   "discount: 0.9\ntransition: {'*': [[0.9, 0.1], [0.1, 0.9]]}\n"                                   \
@@ -13,8 +13,8 @@
 
 enum { DRAWS = 2000 };
 
-/* The normal approximation to the posterior of every free number has the truth within 3.3 sds: by
- * chance one of the seven numbers of this file is farther off in 0.7 % of seeds. */
+/* The mean of the Laplace approximation is within 3.3 posterior sds of the truth for every free
+ * number. By chance one of the seven numbers of this file is farther off in 0.7 % of seeds. */
 static void recover(const char *text, const char *freed, const double *truth, size_t count)
 {
   idm_problem *problem = support_yaml(text);
@@ -39,7 +39,7 @@ static void recover(const char *text, const char *freed, const double *truth, si
     const double sd = sqrt(squares / (2 * DRAWS));
     print_message("%s: %.3f (%.3f), truth %g\n", freed, mean, sd, truth[i]);
     assert_true(fabs(mean - truth[i]) < 3.3 * sd);
-    assert_true(sd < 0.6); /* of a prior sd of 2 */
+    assert_true(sd < 0.6); /* the prior sd is 2 */
   }
   idm_posterior_destroy(p);
   idm_data_destroy(data);

@@ -1,4 +1,5 @@
-/* Draws given several draws of dynamics: what lies between them, and diagnostics within. */
+/* Posterior draws pooled over several draws of the dynamics: the variance share between them and
+ * the diagnostics within them, against closed forms. */
 #include "invert/posterior.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 enum { cuts = 2, chains = 2, draws = 500, all = cuts * chains * draws };
 
-/* Normal draws, those of the second cut moved by `apart`. */
+/* Standard normal draws; those of the second cut are shifted by `apart`. */
 static void fill(double *value, double apart)
 {
   idm_random random;
@@ -19,7 +20,7 @@ static void fill(double *value, double apart)
 static void shares_are_of_the_variance(void **state)
 {
   (void)state;
-  /* Means of 0 and 2, variances of 1 within: half of the variance lies between. */
+  /* Means 0 and 2 with variance 1 within each: half of the variance is between. */
   const double value[] = {-1, 1, 1, 3};
   assert_near(idm_between_share(value, 2, 2), 0.5, 1e-15);
   const double same[] = {5, 5, 5, 5};
@@ -41,12 +42,13 @@ static void chains_agree_within_cuts(void **state)
   assert_true(several.rhat < 1.02);
   assert_true(several.ess_bulk > 1000);
   assert_near(several.sd, one.sd, 1e-12);
-  /* 1.5^2 / (1 + 1.5^2), and an error of the mean that two draws of it leave. */
+  /* 1.5^2 / (1 + 1.5^2); the Monte Carlo error of the mean is that of two draws of the between
+   * part. */
   assert_near(between, 0.69, 0.03);
   assert_near(several.mcse_mean, several.sd * sqrt(between / cuts), 0.03);
 }
 
-/* Beyond the threshold there is no interval; below, it is that of all draws. */
+/* Above the threshold the quantiles are NaN; below it they are those of all draws. */
 static void what_depends_on_dynamics_has_no_interval(void **state)
 {
   (void)state;
@@ -68,7 +70,7 @@ static void what_depends_on_dynamics_has_no_interval(void **state)
   assert_near(several.q95, one.q95, 0);
 }
 
-/* A lognormal number: its tail hides what lies between cuts, and its logarithm does not. */
+/* A lognormal quantity: its heavy tail hides the variance between cuts; its logarithm does not. */
 static void shares_are_of_the_coordinate(void **state)
 {
   (void)state;

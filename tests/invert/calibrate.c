@@ -1,4 +1,5 @@
-/* Recovery and simulation-based calibration: small campaigns, and resumed ones. */
+/* Recovery and simulation-based calibration: coverage and rank statistics of small studies against
+ * their binomial and uniform distributions, and resumed studies against uninterrupted ones. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ static idm_calibration *make(const idm_problem *problem, const idm_calibration_s
 
 /* --- campaigns ------------------------------------------------------------------------------ */
 
-/* The truth lies in the middle 90 % in 11 of 12 fits on average; in fewer than 6 once in 20,000
- * seeds (binomial). */
+/* The 90 % interval covers the truth in 11 of 12 fits on average, and in fewer than 6 at one seed
+ * in 20,000 (binomial). */
 static void test_recovery(void **state)
 {
   (void)state;
@@ -66,7 +67,7 @@ static void test_recovery(void **state)
     assert_true(isfinite(likelihood->truth) && isfinite(likelihood->mean));
     covered += r->truth > r->low && r->truth < r->high;
     truth += r->truth / REPLICATIONS;
-    /* Far above the truth in rank is far above it in value. */
+    /* An extreme rank implies the same order of truth and posterior mean. */
     if (r->rank == 0) assert_true(r->truth < r->mean);
     if (r->rank == IDM_RANKS) assert_true(r->truth > r->mean);
   }
@@ -87,7 +88,7 @@ static const char walk[] = "states: [a, b]\nactions: [stay, go]\nobservations: s
                            "agent: {planner: maximum-entropy, alpha: 1}\n"
                            "free: {utility: {entries: [stay.b, go.a], prior: {normal: [0, 1]}}}\n";
 
-/* Whoever is asked for preferences alone is drawn from the prior; the same bounds as above. */
+/* With preferences as the only data, the truth is drawn from the prior; same bounds as above. */
 static void test_preferences(void **state)
 {
   (void)state;
@@ -109,16 +110,16 @@ static void test_preferences(void **state)
       spread += r->truth * r->truth;
     }
     assert_true(covered >= 6);
-    assert_true(error < 0.7 * spread); /* preferences say something */
+    assert_true(error < 0.7 * spread); /* preferences reduce the error below the prior's */
   }
   for (size_t i = 0; i < REPLICATIONS; i++) {
     const idm_recovery *likelihood = &c->recovery[i * c->quantity.count + 2];
-    /* Of 60 preferences, each at log 1/2 about. */
+    /* 60 preferences, each with log probability about log 1/2. */
     assert_true(likelihood->truth < 0 && likelihood->truth > -60);
     assert_true(fabs(likelihood->truth - likelihood->mean) < 10);
   }
   idm_calibration_destroy(c);
-  /* Nobody else reads pairs. */
+  /* Inverse planners that do not read preferences reject --pairs. */
   idm_error error = {0};
   settings.pairs = 3;
   strcpy(settings.inverse, "bayes");
@@ -155,7 +156,8 @@ static bool watch(void *context, const idm_calibration *calibration)
   return w->stop;
 }
 
-/* Threads change nothing; what is done is left alone; a stopped campaign goes on. */
+/* Results do not depend on the number of threads; finished replications are kept; a stopped study
+ * resumes. */
 static void test_threads_and_resuming(void **state)
 {
   (void)state;
@@ -168,7 +170,7 @@ static void test_threads_and_resuming(void **state)
   check(idm_calibration_run(one, NULL, NULL, &support_error));
   same_results(one, two);
 
-  /* Results marked done are not computed again: a mark put there stays. */
+  /* Replications marked as done are not recomputed: a value changed by hand is kept. */
   for (size_t i = 0; i < 4; i += 2) {
     memcpy(&resumed->recovery[2 * i], &one->recovery[2 * i], 2 * sizeof(idm_recovery));
     resumed->rhat[i] = one->rhat[i];
@@ -183,7 +185,7 @@ static void test_threads_and_resuming(void **state)
   resumed->recovery[0].rank = one->recovery[0].rank;
   same_results(one, resumed);
 
-  /* Stopped at once, then resumed. */
+  /* Stopped at the first callback, then resumed. */
   for (size_t i = 0; i < 4; i++) resumed->done[i] = false;
   w = (watcher){.stop = true};
   check(idm_calibration_run(resumed, watch, &w, &support_error));
@@ -210,7 +212,7 @@ static void test_errors(void **state)
     assert_non_null(strstr(error.message, words[i]));
     idm_problem_destroy(problem);
   }
-  /* Only a posterior has room for the truth. */
+  /* Only inverse planners that return a posterior are accepted. */
   static const char *const strangers[] = {"map", "nobody"};
   static const char *const why[] = {"returns a point estimate", "is not known"};
   idm_problem *problem = make_problem(one_number);
@@ -223,7 +225,7 @@ static void test_errors(void **state)
     assert_null(c);
     assert_non_null(strstr(error.message, why[i]));
   }
-  /* A fit that fails ends the campaign with its error. */
+  /* A fit that fails ends the study with its error. */
   idm_calibration *c = make(problem, &settings);
   snprintf(c->settings.fit.sampler, sizeof c->settings.fit.sampler, "nobody");
   idm_error error = {0};
@@ -235,7 +237,7 @@ static void test_errors(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Any inverse planner whose answer is a posterior will do. */
+/* Every inverse planner that returns a posterior is accepted. */
 static void test_other_inverse(void **state)
 {
   (void)state;
@@ -255,7 +257,7 @@ static void test_other_inverse(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Defaults are legal values of the keys; the length of a campaign is no part of what it asks. */
+/* Defaults are valid values of the keys; the number of replications is not part of the request. */
 static void test_keys(void **state)
 {
   (void)state;
@@ -274,8 +276,8 @@ static void test_keys(void **state)
 /* --- simulation-based calibration ----------------------------------------------------------- */
 
 /* Ranks of the truth are uniform if and only if prior, Jacobian, likelihood and sampler agree. The
- * prior lives on (0, inf), so that the Jacobian counts, and the log is short, so that the prior
- * does. p > 1e-3 for two quantities: a right program fails at one seed in 500. */
+ * prior is on (0, inf), so that the Jacobian has an effect, and the log is short, so that the prior
+ * has one. p > 1e-3 for two quantities: a correct program fails at one seed in 500. */
 static void test_calibrated(void **state)
 {
   (void)state;

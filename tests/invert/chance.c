@@ -1,4 +1,5 @@
-/* Chance and rates, against counts by hand and weights moved about. */
+/* Log-likelihoods of uniform choice and of choice rates, against counts by hand and a grid search
+ * over weights. */
 #include "invert/policy.h"
 
 #include <math.h>
@@ -27,11 +28,12 @@ static void test_all_open(void **state)
   idm_problem_destroy(problem);
 }
 
-/* log-likelihood of rows "open set: counts" under weights. */
+/* Log-likelihood of Luce's choice rule with these weights, summed over decisions by set of
+ * available actions. */
 static double luce(const double weight[3])
 {
   static const double all[3] = {5, 3, 12};
-  static const double two[2] = {4, 9}; /* the first two actions open */
+  static const double two[2] = {4, 9}; /* the first two actions are available */
   double sum = 0;
   for (size_t u = 0; u < 3; u++)
     sum += all[u] * log(weight[u] / (weight[0] + weight[1] + weight[2]));
@@ -57,7 +59,7 @@ static void test_some_open(void **state)
   idm_data *data = support_data(problem, csv);
   idm_chance chance;
   check(idm_chance_measure(data, &chance, &support_error));
-  assert_int_equal(chance.decisions, 33); /* the forced row is none */
+  assert_int_equal(chance.decisions, 33); /* rows with one available action are not counted */
   assert_near(chance.uniform, -20 * log(3) - 13 * log(2), 1e-12);
   double best = -INFINITY;
   for (double a = 0.01; a < 1; a += 0.01)
@@ -68,7 +70,7 @@ static void test_some_open(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where logarithms were rounded, or all are 0, nothing is lost: neither less, nor -0. */
+/* Sums within rounding error of 0 give a loss of exactly 0, neither negative nor -0. */
 static void test_log_loss(void **state)
 {
   (void)state;
@@ -82,7 +84,7 @@ static void test_log_loss(void **state)
   assert_true(idm_log_loss(-INFINITY, 2) == INFINITY);
 }
 
-/* There is no share of nothing. */
+/* The share explained is NaN where the loss by chance is 0. */
 static void test_share(void **state)
 {
   (void)state;
@@ -92,7 +94,7 @@ static void test_share(void **state)
   assert_true(isnan(idm_share_explained(1, 0)));
 }
 
-/* No decision at all. */
+/* A log without decisions. */
 static void test_nothing(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* The table of checks: what every row has; results that keep the worst, in whatever order. */
+/* The table of checks: required fields of every row, and merged results that do not depend on the
+ * order of the parts. */
 #include "invert/check.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 #include "invert/assess/inquiry.h"
 #include "support.h"
 
-/* Functions of rows; NULL where the owner records them. */
+/* Functions of the rows; NULL where the owner records the result. */
 static idm_check_function *const function_of[IDM_CHECK_COUNT] = {
 #define RUN(id, function, ...) [id] = (function),
 #define RECORD(id, ...)        [id] = NULL,
@@ -40,7 +41,7 @@ static void every_row_is_whole(void **state)
     assert_true(row->worst >= IDM_CHECK_REMARK && row->worst < IDM_CHECK_OUTCOMES);
     assert_true((function_of[i] != NULL) == (row->owner == NULL));
     if (!row->owner) continue;
-    /* The owner is a source file that names the row. */
+    /* The owner is the source file that records the row. */
     snprintf(path, sizeof path, "../src/%s", row->owner);
     FILE *file = fopen(path, "r");
     if (!file) fail_msg("%s is recorded by %s, which is not there", row->name, path);
@@ -68,7 +69,7 @@ static void words_are_different(void **state)
   assert_null(idm_check_kind_name((idm_check_kind)0));
 }
 
-/* Before anything is measured, every row that applies is listed with a reason. */
+/* Before any measurement, every applicable row is listed as not run, with a reason. */
 static void every_kind_lists_its_rows(void **state)
 {
   (void)state;
@@ -86,7 +87,8 @@ static void every_kind_lists_its_rows(void **state)
   }
 }
 
-/* At its threshold a value holds; the next number beyond has the row's consequence. */
+/* A value equal to the threshold passes; the next representable number beyond it has the row's
+ * consequence. */
 static void thresholds_have_a_side(void **state)
 {
   (void)state;
@@ -106,7 +108,7 @@ static void thresholds_have_a_side(void **state)
     assert_true(idm_check_test(&checks, id, beyond));
     assert_int_equal(checks.of[i].outcome, row->worst);
     assert_true(checks.of[i].value == beyond && checks.of[i].threshold == row->threshold);
-    /* A better value changes nothing. */
+    /* A later, better value does not replace a worse one. */
     assert_false(idm_check_test(&checks, id, row->threshold));
     assert_true(checks.of[i].value == beyond && checks.of[i].outcome == row->worst);
     assert_true(idm_check_test(&checks, id, NAN));
@@ -139,7 +141,7 @@ static void notes_go_by_outcome(void **state)
   assert_int_equal(a.checks.of[IDM_CHECK_STEPS].outcome, IDM_CHECK_MISFIT);
 }
 
-/* Results of people, each with other rows that ran. */
+/* Results of several people, each with a different set of checks that ran. */
 static void make_parts(idm_checks *part, size_t count)
 {
   for (size_t i = 0; i < count; i++) {
@@ -178,12 +180,12 @@ static void parts_merge_in_any_order(void **state)
   }
   assert_true(merged[0].of[IDM_CHECK_RHAT].value == part[3].of[IDM_CHECK_RHAT].value);
   assert_int_equal(merged[0].of[IDM_CHECK_RHAT].outcome, IDM_CHECK_FAILED);
-  /* One misfit among people is a remark. */
+  /* A misfit of one person is a remark about all people. */
   assert_int_equal(part[0].of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_MISFIT);
   assert_int_equal(merged[0].of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_REMARK);
   assert_int_equal(merged[0].of[IDM_CHECK_RIDGE].outcome, IDM_CHECK_REMARK);
   assert_string_equal(merged[0].of[IDM_CHECK_LATTICE].why, "reason 1");
-  /* Left out of one person, and of all. */
+  /* Left out for one person, and for all. */
   assert_int_equal(merged[0].of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_PASSED);
   assert_true(idm_check_is_left_out(&merged[0], IDM_CHECK_IMPORTANCE));
   assert_int_equal(merged[0].of[IDM_CHECK_SENSITIVITY].outcome, IDM_CHECK_NOT_RUN);
@@ -192,7 +194,7 @@ static void parts_merge_in_any_order(void **state)
   assert_int_equal(idm_checks_left_out(&merged[0]), 2);
 }
 
-/* Parts that ran do not hide that another was left out. */
+/* Parts that ran do not hide a part that was left out. */
 static void what_is_left_out_stays_so(void **state)
 {
   (void)state;

@@ -1,12 +1,12 @@
-/* Classes: the ticks of the paper's table, settings and blocks. */
+/* Model classes: their properties against the paper's table, and their settings and free blocks. */
 #include "idm/classes.h"
 
 #include <string.h>
 
 #include "support.h"
 
-/* Table "Inverse Decision Modeling" of the paper, row by row: tau_env, omega_env, upsilon, dynamics
- * of its own, pi, knowledge, alpha, beta, eta. */
+/* Table "Inverse Decision Modeling" of the paper, row by row: tau_env, omega_env, upsilon,
+ * subjective dynamics, pi, knowledge, alpha, beta, eta. */
 static const struct {
   const char *name;
   const char *ticks;
@@ -49,8 +49,8 @@ static void test_decides(void **state)
   }
 }
 
-/* One action a state is infinitely far from most demonstrators by kl: there the class has another
- * divergence. */
+/* The KL divergence between a deterministic policy and most demonstrators is infinite; this class
+ * uses another divergence. */
 static void test_settings(void **state)
 {
   (void)state;
@@ -64,7 +64,7 @@ static void test_settings(void **state)
   }
 }
 
-/* Where states are observed there is no emission to learn. */
+/* With observed states there is no emission to learn. */
 static void test_blocks(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Fits over draws of learnt dynamics: each is the fit given that draw, pooled with equal numbers.
- */
+/* Fits over draws of learnt dynamics: each part of the pool against a separate fit given that draw,
+ * and resumed fits against uninterrupted ones. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* Draws become a posterior and come back as they were. */
+/* Draws of dynamics converted to a posterior and back are unchanged. */
 static void test_posterior(void **state)
 {
   (void)state;
@@ -66,7 +66,7 @@ static void test_posterior(void **state)
   close_scene(&s);
 }
 
-/* Dynamics of a draw sum to 1, keep zeros and ties, and the models move with them. */
+/* Dynamics of a draw sum to 1 and keep zeros and ties; the agent's models follow them. */
 static void test_take(void **state)
 {
   (void)state;
@@ -74,7 +74,7 @@ static void test_take(void **state)
   idm_dynamics *d;
   check(idm_dynamics_create(s.learnt.dynamics->sizes, &d, &support_error));
   check(idm_dynamics_of_draw(s.problem, &s.draws, 1, 7, d, &support_error));
-  assert_memory_equal(d->emission, d->emission + 4, 4 * sizeof(double)); /* under "*" */
+  assert_memory_equal(d->emission, d->emission + 4, 4 * sizeof(double)); /* tied under "*" */
   for (size_t r = 0; r < 6; r++) {
     assert_near(d->transition[2 * r] + d->transition[2 * r + 1], 1, 1e-12);
     assert_near(d->emission[2 * r] + d->emission[2 * r + 1], 1, 1e-12);
@@ -105,7 +105,7 @@ static void test_fit(void **state)
                     NULL, &pooled, NULL, &support_error));
   assert_int_equal(pooled->chains, 6);
   assert_int_equal(pooled->cuts, 3);
-  /* The second of three is the fit given draw 20 of 40. */
+  /* The second of the three fits is given draw 20 of 40. */
   check(idm_dynamics_create(s.learnt.dynamics->sizes, &d, &support_error));
   check(idm_dynamics_of_draw(s.problem, &s.draws, 1, 0, d, &support_error));
   check(idm_problem_set_dynamics(s.problem, d, &support_error));
@@ -118,7 +118,8 @@ static void test_fit(void **state)
   assert_near(pooled->unconstrained[0], log(pooled->value[0]), 1e-12);
   assert_near(a->between[0], idm_between_share(pooled->unconstrained, 3, 2 * 250), 0);
   assert_true(a->between[0] != idm_between_share(pooled->value, 3, 2 * 250));
-  assert_true(a->diagnosis[0].rhat < 1.05); /* within each, however far apart they are */
+  assert_true(a->diagnosis[0].rhat <
+              1.05); /* R-hat within each draw of the dynamics, however far apart these are */
   idm_assessment_destroy(a);
   idm_posterior_destroy(alone);
   idm_posterior_destroy(pooled);
@@ -126,8 +127,8 @@ static void test_fit(void **state)
   close_scene(&s);
 }
 
-/* Stopped in the first fit, in the second and in the last, and gone on with each time: the pool of
- * fits that nobody stopped. A checkpoint of another request is refused, by the name of its file. */
+/* Stopped in the first fit, in the second and in the last, and resumed each time: equals the pool
+ * of uninterrupted fits. A checkpoint of another request is refused; the error names its file. */
 static void test_goes_on(void **state)
 {
   (void)state;
@@ -145,7 +146,7 @@ static void test_goes_on(void **state)
   check(idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, NULL, &whole, NULL, &support_error));
   for (size_t k = 0; k < sizeof when / sizeof *when; k++) {
     const idm_fit_monitor watch = support_resume(&r, when[k], 4);
-    idm_posterior_destroy(parts); /* stopped when all was done */
+    idm_posterior_destroy(parts); /* NULL unless the fit was stopped after its last step */
     const idm_status status = idm_cut_fit(s.problem, s.data, bayes, &settings, &cut, &watch, &parts,
                                           NULL, &support_error);
     support_resumed(&r, status);

@@ -1,5 +1,5 @@
-/* Learnt dynamics of draws: each draw is planned in its own, and the answer's centre in the central
- * ones. */
+/* Posteriors over draws of learnt dynamics: each draw is planned in its own dynamics and the
+ * posterior's centre in the central ones, against scores computed draw by draw. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 
 enum { SETS = 2, DRAWS = 3 };
 
-/* An answer of 2 chains of 3 draws of alpha; the first chain is of tests that are right 9 times of
- * 10, the second of tests without information. */
+/* A posterior of 2 chains with 3 draws of alpha; the dynamics of the first chain have tests with
+ * accuracy 0.9, those of the second uninformative tests. */
 typedef struct scene {
   idm_problem *problem;
   idm_parameters *parameters;
@@ -65,7 +65,8 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* Draws of a set lie side by side; theta is the draw's own, and the models follow. */
+/* Draws of one set of dynamics are contiguous; theta is that of the draw, and the agent's models
+ * follow the dynamics. */
 static void test_agent(void **state)
 {
   (void)state;
@@ -85,7 +86,8 @@ static void test_agent(void **state)
   close_scene(&s);
 }
 
-/* The centre is of the draws that are of the central set; of all where that is the mean. */
+/* The centre is the mean over the draws given the central set of dynamics, or over all draws if the
+ * central dynamics are the mean. */
 static void test_centre(void **state)
 {
   (void)state;
@@ -100,7 +102,7 @@ static void test_centre(void **state)
   close_scene(&s);
 }
 
-/* The probability of a log is the mean over agents in dynamics of their own, each scored alone. */
+/* The probability of a log is the mean over draws, each scored separately in its own dynamics. */
 static void test_predict(void **state)
 {
   (void)state;
@@ -122,7 +124,8 @@ static void test_predict(void **state)
   close_scene(&s);
 }
 
-/* New tests agree as often as those of the draw: a trajectory acts by one draw, in its dynamics. */
+/* Repeated tests agree as often as the dynamics of the draw imply: each trajectory is simulated by
+ * one draw in its dynamics. */
 static void test_simulate(void **state)
 {
   (void)state;
@@ -138,7 +141,7 @@ static void test_simulate(void **state)
       same[t / EACH] += data->observation[r] == data->observation[r + 1];
       all[t / EACH]++;
     }
-  /* 0.9^2 + 0.1^2 and 0.5; five sds of some thousand pairs. */
+  /* 0.9^2 + 0.1^2, and 0.5; tolerance of five sds of some thousand pairs. */
   assert_true(all[0] > 2000 && all[1] > 2000);
   assert_near(same[0] / all[0], 0.82, 5 * sqrt(0.82 * 0.18 / all[0]));
   assert_near(same[1] / all[1], 0.5, 5 * sqrt(0.25 / all[1]));

@@ -1,6 +1,5 @@
-/* Nothing depends on the unit of the utilities: counted in another one, with alpha, beta and eta in
- * that unit too, likelihoods, maxima, draws of the prior, posteriors, verdicts and calibration are
- * the same. */
+/* Equivariance under the unit of the utilities: with utilities, alpha, beta and eta in another
+ * unit, likelihoods, maxima, prior draws, posteriors, verdicts and calibration are unchanged. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ static const char free_blocks[] = "{alpha: , beta: {scale: inverse}, eta: {scale
 
 /* --- fixtures ------------------------------------------------------------------------------- */
 
-/* DIAG with an award for certainty, counted in a unit. */
+/* DIAG with a certainty award, in the given unit. */
 static idm_problem *make_problem(double unit)
 {
   idm_problem *problem = support_diag(2 * unit, 8 * unit, 0.3 * unit);
@@ -26,11 +25,11 @@ static idm_problem *make_problem(double unit)
   problem->theta->block[IDM_CERTAINTY].value[0] = 0.9;
   problem->theta->block[IDM_CERTAINTY].value[1] = 0.5 * unit;
   problem->theta->block[IDM_CERTAINTY].value[2] =
-      0.1; /* a jump would move the maximum by rounding */
+      0.1; /* with width 0 rounding would move the maximum */
   return problem;
 }
 
-/* What an agent of the usual unit did. */
+/* Decisions of an agent in unit 1. */
 static idm_data *make_data(size_t trajectories)
 {
   idm_problem *problem = make_problem(1);
@@ -47,7 +46,7 @@ static idm_problem *make_free(double unit, const char *blocks)
   return problem;
 }
 
-/* y of the usual unit in another: log alpha, 1/beta, eta. */
+/* Coordinates y in unit 1 converted to another unit: log alpha, 1/beta, eta. */
 static void convert(const double *y, double unit, double *to)
 {
   to[0] = y[0] + log(unit);
@@ -63,14 +62,14 @@ static void same(double a, double b, double tolerance, const char *what, double 
 
 /* --- functions ------------------------------------------------------------------------------ */
 
-/* Log-likelihoods at the same agent, and their slopes; draws of the default priors. */
+/* Log-likelihoods of equivalent agents and their gradients; draws from the default priors. */
 static void test_likelihood_and_prior(void **state)
 {
   (void)state;
   enum { DRAWS = 40 };
   idm_data *data = make_data(30);
   double usual[DRAWS][3], density[DRAWS], slope[DRAWS][3];
-  /* The usual unit comes first, to compare with. */
+  /* Unit 1 comes first, as the reference. */
   for (size_t k = 0; k <= UNITS; k++) {
     const double unit = k ? units[k - 1] : 1;
     idm_problem *problem = make_free(unit, free_blocks);
@@ -114,7 +113,7 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data, c
   return posterior;
 }
 
-/* The most probable numbers. */
+/* Maximum a posteriori estimates. */
 static void test_maxima(void **state)
 {
   (void)state;
@@ -134,8 +133,8 @@ static void test_maxima(void **state)
   idm_data_destroy(data);
 }
 
-/* Posteriors as far as draws tell, and the verdict. Twelve comparisons at 4.5 errors: a right
- * program fails at one seed in 10,000. */
+/* Posterior moments within Monte Carlo error, and the verdict. Twelve comparisons at 4.5 standard
+ * errors: a correct program fails at one seed in 10,000. */
 static void test_posteriors(void **state)
 {
   (void)state;
@@ -168,8 +167,8 @@ static void test_posteriors(void **state)
   idm_data_destroy(data);
 }
 
-/* Truths are drawn from the prior that the posterior has, wherever that lies: p > 1e-3 for two
- * quantities in two units, a right program fails at one seed in 250. */
+/* The truth is drawn from the prior of the posterior, whatever the unit. p > 1e-3 for two
+ * quantities in two units: a correct program fails at one seed in 250. */
 static void test_calibration(void **state)
 {
   (void)state;

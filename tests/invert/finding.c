@@ -1,4 +1,4 @@
-/* Findings: when a certificate holds, and copies that own what they have. */
+/* Optimality findings: when a certificate holds, and deep copies. */
 #include "idm/finding.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static void test_certificates(void **state)
   idm_optimality *f;
   check(idm_optimality_create(2, &f, &support_error));
   f->closed = 1e-9;
-  assert_false(idm_optimality_certified(f)); /* nothing was attained yet */
+  assert_false(idm_optimality_certified(f)); /* no value is attained yet */
   f->attained = 1e-9;
   assert_true(idm_optimality_certified(f));
   f->attained = 1.1e-9;

@@ -1,4 +1,5 @@
-/* Lattices to compare with: as fine as points and memory allow, and never a little finer only. */
+/* Resolution of the finer lattice for comparison: the largest that points and memory allow, and at
+ * least a quarter above the resolution in use. */
 #include "invert/fork.h"
 
 #include <math.h>
@@ -32,7 +33,8 @@ static void test_doubling_where_it_fits(void **state)
   }
 }
 
-/* From six states on doubling the default takes more than 300,000 points: the finest below. */
+/* From six states on, doubling the default takes more than 300,000 points: the finest lattice below
+ * that is used. */
 static void test_the_finest_that_fits(void **state)
 {
   (void)state;
@@ -55,7 +57,7 @@ static void test_nothing_fits(void **state)
   idm_problem *problem;
   idm_workspace *workspace = open_workspace(2, 11, &problem);
   assert_int_equal(idm_lattice_finer(problem, workspace, 250000, 4), 0);
-  /* Nor for more workspaces than any memory holds. */
+  /* More workspaces than fit in any memory. */
   assert_int_equal(idm_lattice_finer(problem, workspace, 11, (size_t)1 << 40), 0);
   problem->setting->fully_observed = true;
   assert_false(idm_lattice_is_used(problem, workspace));
@@ -65,7 +67,7 @@ static void test_nothing_fits(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An error of c/r changes by c/r - c/s, of which doubling shows c/2r. */
+/* An error c/r changes by c/r - c/s at resolution s; doubling changes it by c/2r. */
 static void test_less_than_a_doubling(void **state)
 {
   (void)state;
@@ -75,7 +77,7 @@ static void test_less_than_a_doubling(void **state)
                 1e-12);
 }
 
-/* The value at a belief under an award for certainty, by the resolution. */
+/* Value at a belief with a certainty award, by resolution. */
 static double value_at(idm_problem *problem, int resolution)
 {
   const double z[2] = {0.62, 0.38};
@@ -86,9 +88,9 @@ static double value_at(idm_problem *problem, int resolution)
   return value;
 }
 
-/* The award is paid at each successor's own belief, so that points around the threshold need not
- * lie well. Measured over these lattices: an rms error of .31, where an interpolated award has 1.0;
- * and of .03 where the award rises over a width. */
+/* The award is paid at each successor's own belief, so the error does not depend on lattice points
+ * near the threshold. Measured over these lattices: an rms error of 0.31 (1.0 with an interpolated
+ * award), and of 0.03 if the award rises over a width. */
 static void test_lattices_and_an_award(void **state)
 {
   (void)state;

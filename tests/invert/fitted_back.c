@@ -1,13 +1,14 @@
-/* Every planner of the registry is fitted to what it did itself, whatever of it is free: the answer
- * is at least as probable as the truth. */
+/* Every planner of the registry, fitted to its own simulated log with each readable block free in
+ * turn: the maximum has at least the log density of the truth. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/learner_support.h"
 
-/* A reversal whose hidden state the agent has two models of, which differ in what `right` shows. Of
- * a planner that learns or searches, little: every value that a fit tries is planned for. */
+/* A reversal task; for hidden states, two models that differ in the observations of `right`.
+ * Budgets of planners that learn or search are small, because a fit plans at every value it tries.
+ */
 static idm_problem *reversal(const idm_planner *planner)
 {
   static const char *const seen[] = {
@@ -32,8 +33,8 @@ static idm_problem *reversal(const idm_planner *planner)
   return problem;
 }
 
-/* One whose agent decides by that block; NULL where it does not, or where nothing of it can be
- * free. */
+/* A problem whose agent reads that block; NULL if it does not, or if the block has no free
+ * parameters. */
 static idm_problem *problem_of(const idm_planner *planner, size_t id)
 {
   idm_problem *problem = reversal(planner);
@@ -43,7 +44,8 @@ static idm_problem *problem_of(const idm_planner *planner, size_t id)
     idm_theta_set_scalar(problem->theta, IDM_DELAY_RATE, 0.5);
   }
   const idm_block *block = &problem->theta->block[id];
-  /* Refused where it is free: tests/plan/point/point_based.c tests the refusal. */
+  /* The point-based planner refuses these blocks when free: tests/plan/point/point_based.c tests
+   * the refusal. */
   const bool refused = strcmp(planner->name, "point-based") == 0 &&
                        (id == IDM_CERTAINTY || id == IDM_BELIEF_UTILITY);
   if (!refused && idm_agent_reads(&problem->agent, id) && block->info->scales && block->size)
@@ -59,7 +61,7 @@ static const char *freedom(const idm_problem *problem, size_t id)
   return problem->theta->block[id].info->name;
 }
 
-/* log p(data | theta) + log p(theta) by what theta holds. */
+/* log p(data | theta) + log p(theta) at the values in theta. */
 static double density(const idm_problem *problem, const idm_data *data)
 {
   idm_parameters *parameters;
@@ -75,8 +77,9 @@ static double density(const idm_problem *problem, const idm_data *data)
   return sum;
 }
 
-/* The file's own values are not the truth: a draw of the prior. (Not so utilities: of who takes the
- * best action alone the likelihood has steps in all of them, among which a climb may stop.) */
+/* Replace the truth by a draw from the prior as the starting value. (Not for utilities: the
+ * likelihood of a deterministic best action is piecewise constant in them, and an ascent may stop
+ * on a step.) */
 static void move_away(idm_problem *problem)
 {
   idm_parameters *parameters;
@@ -130,7 +133,7 @@ static void every_planner_is_fitted_to_its_own_log(void **state)
       own++;
       idm_problem_destroy(problem);
     }
-    assert_true(own > 0); /* habits at least */
+    assert_true(own > 0); /* at least the perseverance block */
     fitted += own;
   }
   print_message("%zu fits\n", fitted);

@@ -1,4 +1,5 @@
-/* Problems with a parameter and dynamics of their own. */
+/* Clones of problems: changes to theta and to the dynamics of a clone leave the original unchanged.
+ */
 #include "invert/fork.h"
 
 #include "support.h"

@@ -1,4 +1,5 @@
-/* Grids of log-likelihoods: what they are between their points, and where there is none. */
+/* Grids of log-likelihoods: interpolated values and gradients against polynomials of exact degree,
+ * clamping outside, errors and records. */
 #include "invert/grid.h"
 
 #include <math.h>
@@ -9,10 +10,10 @@
 
 enum { cells = 2 };
 static const double low[4] = {-2, -1, 0, 0}, high[4] = {2, 3, 1, 1};
-/* Far from 0, as the log-likelihood of a large log is. */
+/* Far from 0, as the log-likelihood of a large log. */
 static const double base[cells] = {-1e7, 3e7};
 
-/* Of degree five in each number, so that polynomials are exact. */
+/* Degree at most five in each coordinate, so that interpolation is exact. */
 static double known(size_t dimension, size_t cell, const double *x)
 {
   double product = 1;
@@ -43,7 +44,7 @@ static idm_grid *make(size_t *dimension, int threads)
   return grid;
 }
 
-/* Where a grid is looked at. */
+/* Point k at which a grid is evaluated. */
 static void place(size_t dimension, int k, double *x)
 {
   for (size_t i = 0; i < dimension; i++)
@@ -65,7 +66,7 @@ static void polynomials_are_exact(void **state)
   }
 }
 
-/* Against central differences of what is known, at every cell and along every axis. */
+/* Against central differences of the polynomial, for every cell and axis. */
 static void slopes_are_those_of_the_polynomials(void **state)
 {
   (void)state;
@@ -145,10 +146,12 @@ static void what_is_too_large_stopped_or_fails_is_none(void **state)
   source.value = value;
   source.axis = 300;
   check(idm_grid_create(&source, 2, &grid, &support_error));
-  idm_grid_destroy(grid); /* all may be done before anybody is asked */
+  idm_grid_destroy(
+      grid); /* NULL or not: all values may be computed before the callback is called */
 }
 
-/* From a record a grid is the same; a record that is too short, or of another shape, gives none. */
+/* A grid read from a record is identical; a truncated record or one of another shape returns NULL.
+ */
 static void grids_are_recorded(void **state)
 {
   (void)state;

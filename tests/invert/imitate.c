@@ -1,4 +1,5 @@
-/* Imitation: a value iteration network learns from some problems and is tried on others. */
+/* Imitation: a value iteration network is trained on some problems and tested on others, by the
+ * mean KL divergence from the teacher's policy. */
 #include "idm/imitate.h"
 
 #include <math.h>
@@ -8,8 +9,8 @@
 
 enum { STATES = 10, ACTIONS = 3, LEARNT = 200, HELD_OUT = 100, SWEEPS = 10 };
 
-/* A walk on a ring: back, nowhere or on, mostly; some states are worth much more than others, so
- * that it pays to go far. */
+/* A walk on a ring with mostly successful moves back, stay or forward; a few states have high
+ * utility, so that distant goals matter. */
 static idm_problem *draw(idm_random *random)
 {
   idm_problem *problem = support_problem((support_shape){STATES, ACTIONS, STATES, 1, 1}, random);
@@ -63,7 +64,7 @@ static void it_imitates_maximum_entropy(void **state)
   for (size_t i = 0; i < LEARNT + HELD_OUT; i++) idm_problem_destroy(problem[i]);
 }
 
-/* Who imitates itself has nothing to learn; from another, one step gains something. */
+/* The divergence of a planner from itself is 0; one step towards another planner reduces it. */
 static void steps_lead_downhill(void **state)
 {
   (void)state;
@@ -74,7 +75,8 @@ static void steps_lead_downhill(void **state)
   double divergence;
   check(idm_imitation_divergence(itself, problem, 2, &divergence, &support_error));
   assert_near(divergence, 0, 1e-14);
-  /* Far from it the divergence has a slope, which a climb of one step follows downhill. */
+  /* Far from the teacher the gradient is not 0, and one step of the climb reduces the divergence.
+   */
   const idm_planner *teacher = idm_planner_find("maximum-entropy");
   double here, there;
   check(idm_problem_set_free(problem[0], "sweep_weights", &support_error));
@@ -82,7 +84,7 @@ static void steps_lead_downhill(void **state)
   check(idm_imitate(teacher, problem, 2, 1, &there, &support_error));
   assert_true(there < here);
   check(idm_imitation_divergence(teacher, problem, 2, &divergence, &support_error));
-  assert_near(divergence, there, 1e-12); /* all problems have the numbers */
+  assert_near(divergence, there, 1e-12); /* all problems share the weights */
   idm_problem_destroy(problem[0]);
   idm_problem_destroy(problem[1]);
 }

@@ -1,9 +1,10 @@
-/* What an inverse planner's table asks of a problem and its data. */
+/* Requirements of inverse planners on the problem and its data: every violated requirement is
+ * refused with its message. */
 #include "plan/learner_support.h"
 
 #include <string.h>
 
-/* An inverse planner of the given demands; nothing here calls it. */
+/* An inverse planner with the given requirements; its fit is never called. */
 static idm_inverse demanding(idm_planner_family family, unsigned columns)
 {
   return (idm_inverse){.name = "demanding", .family = family, .columns = columns};
@@ -17,7 +18,7 @@ static void refused(const idm_inverse *inverse, const idm_problem *problem, cons
   if (!strstr(error.message, words)) fail_msg("'%s' is not in '%s'", words, error.message);
 }
 
-/* Families are those of the planner's tables. */
+/* Planner families follow from the planners' tables. */
 static void families(void **state)
 {
   (void)state;
@@ -42,7 +43,7 @@ static void families(void **state)
   }
 }
 
-/* A demand for derivatives is one of the behaviour. */
+/* A requirement of derivatives is met by the behaviour's derivative. */
 static void derivatives(void **state)
 {
   (void)state;
@@ -60,7 +61,8 @@ static void derivatives(void **state)
   }
 }
 
-/* Weights of a rule that takes its best action are none that a likelihood can tell. */
+/* The likelihood does not identify the weights of a decision rule that always takes its best
+ * action. */
 static void choices(void **state)
 {
   (void)state;
@@ -81,7 +83,7 @@ static void choices(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Every kind of evidence can be asked for, and is named where the log has none. */
+/* Every kind of evidence can be required, and the error names the missing column. */
 static void columns(void **state)
 {
   (void)state;
@@ -106,7 +108,7 @@ static void columns(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What the planner learns from is needed whoever inverts it. */
+/* Columns that the planner learns from are required by every inverse planner. */
 static void rewards_of_the_planner(void **state)
 {
   (void)state;
@@ -119,7 +121,7 @@ static void rewards_of_the_planner(void **state)
   idm_problem_destroy(problem);
 }
 
-/* One that looks for a block wants that free, and nothing else. */
+/* An inverse planner with a target block requires that block to be free, and no other. */
 static void blocks(void **state)
 {
   (void)state;
@@ -141,7 +143,7 @@ static void blocks(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Preferences go to whoever reads them. */
+/* Preferences are accepted only by inverse planners that use them. */
 static void preferences(void **state)
 {
   (void)state;

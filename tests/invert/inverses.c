@@ -1,4 +1,5 @@
-/* Conformance: what every inverse planner must do, whatever planner it inverts.
+/* Conformance suite: every inverse planner of the registry, fitted to simulated logs, against its
+ * table and against densities recomputed from the likelihood.
  *
  * Contents: questions · the answer · what it depends on · likelihood · refusals */
 #include <math.h>
@@ -10,7 +11,7 @@
 
 /* --- questions ------------------------------------------------------------------------------ */
 
-/* A problem with something free; its theta holds the truth. */
+/* Problems with free parameters; their theta holds the truth. */
 static idm_problem *ask_diag(void)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
@@ -27,7 +28,7 @@ static idm_problem *ask_learner(void)
   return problem;
 }
 
-/* Planners to invert: one over beliefs, one that learns. */
+/* Planners to invert: one that decides by beliefs, one that learns. */
 static idm_problem *(*const asked[])(void) = {ask_diag, ask_learner};
 enum { ASKED = sizeof asked / sizeof asked[0] };
 
@@ -97,7 +98,8 @@ static void check_shape(const question *q)
   assert_int_equal(p->answer, q->inverse->answer);
   assert_int_equal(p->chains, p->answer == IDM_POINT ? 1 : settings.chains);
   assert_int_equal(p->draws, p->answer == IDM_POINT ? 1 : settings.draws);
-  assert_true(p->warmup == 0 || p->warmup == settings.warmup); /* what needs none says so */
+  assert_true(p->warmup == 0 ||
+              p->warmup == settings.warmup); /* 0 for inverse planners without warm-up */
   assert_int_equal(p->seed, settings.seed);
   assert_true(idm_labels_same(&p->quantity, idm_parameters_quantities(parameters)));
   assert_true(idm_labels_same(&p->coordinate, idm_parameters_coordinates(parameters)));
@@ -113,7 +115,7 @@ static void check_shape(const question *q)
   idm_posterior_destroy(p);
 }
 
-/* Every draw is the same in both coordinates, and a theta of its problem. */
+/* Every draw agrees in both coordinate systems and gives a valid theta of its problem. */
 static void check_draws(const question *q)
 {
   const idm_fit_settings settings = make_settings();
@@ -132,7 +134,7 @@ static void check_draws(const question *q)
     check(idm_posterior_theta(p, parameters, i / p->draws, i % p->draws, theta, &support_error));
     check(idm_theta_validate(theta, q->problem->setting, &support_error));
   }
-  /* What is held stays as it was. */
+  /* Blocks that are not free are unchanged. */
   for (size_t id = 0; id < theta->blocks; id++)
     if (theta->block[id].role == IDM_NORMATIVE)
       assert_memory_equal(theta->block[id].value, q->problem->theta->block[id].value,
@@ -186,7 +188,7 @@ static bool declares(const idm_inverse *inverse, const char *key)
   return false;
 }
 
-/* Settings that it does not say it reads do not matter. */
+/* Settings that an inverse planner does not declare have no effect. */
 static void check_settings(const question *q)
 {
   idm_fit_settings settings = make_settings();
@@ -204,7 +206,7 @@ static void check_settings(const question *q)
   idm_posterior_destroy(second);
 }
 
-/* Problem and data are borrowed: they are afterwards as they were. */
+/* Problem and data are borrowed: a fit leaves them unchanged. */
 static void check_borrows(const question *q)
 {
   char difference[200];
@@ -222,7 +224,7 @@ static void check_borrows(const question *q)
 
 /* --- likelihood ----------------------------------------------------------------------------- */
 
-/* What soft policy matching maximises or draws from. */
+/* The density that soft policy matching maximises or samples. */
 typedef struct density {
   idm_parameters *parameters;
   idm_prefix_tree *tree;
@@ -248,7 +250,8 @@ static void close_density(density *d)
   idm_parameters_destroy(d->parameters);
 }
 
-/* Every draw has the density, and every trajectory the likelihood, that it says it has. */
+/* The log density stored with each draw and the log-likelihoods by trajectory equal recomputed
+ * ones. */
 static void check_density(const question *q)
 {
   const idm_fit_settings settings = make_settings();
@@ -269,8 +272,9 @@ static void check_density(const question *q)
   idm_posterior_destroy(p);
 }
 
-/* The truth lies within 4 posterior sds of the answer, by the curvature there: for each of two
- * planners with two numbers a false alarm once in 8,000 logs (the logs are fixed ones). */
+/* The truth is within 4 posterior sds of the estimate, with sds from the curvature there: for each
+ * of two planners with two parameters, a false alarm in one of 8,000 logs (the logs here are
+ * fixed). */
 static void check_recovery(const question *q)
 {
   const idm_fit_settings settings = make_settings();
@@ -318,7 +322,7 @@ static void check_errors(question *q)
   check_refusal(q, IDM_INPUT, "nothing is free");
 }
 
-/* What a planner needs and the log lacks is named, by the check and by the fit. */
+/* A column that the planner needs and the log lacks is named, by the check and by the fit. */
 static void check_missing_rewards(question *q)
 {
   if (!(idm_agent_planner(&q->problem->agent)->needs & IDM_NEEDS_REWARDS)) return;
@@ -328,7 +332,7 @@ static void check_missing_rewards(question *q)
   check_refusal(q, IDM_INPUT, "data: {reward: COLUMN}");
 }
 
-/* A log that no parameter explains. */
+/* A log with probability 0 under all parameters. */
 static void test_data_that_nothing_explains(void **state)
 {
   (void)state;
@@ -373,7 +377,8 @@ static void test_conformance(void **state)
     for (size_t k = 0; k < ASKED; k++) {
       question q = open_question(idm_inverse_at(i), asked[k]);
       if (idm_inverse_check(q.inverse, q.problem, q.data, &support_error) != IDM_OK) {
-        /* One that is of another family, or needs other evidence, says so when it is asked. */
+        /* An inverse planner of another family, or one that needs other evidence, refuses with the
+         * message of its check. */
         check_refusal(&q, IDM_INPUT, support_error.message);
         close_question(&q);
         continue;

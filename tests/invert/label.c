@@ -1,5 +1,5 @@
-/* Labels of requests: the same for the same meaning, another for another, and no random number for
- * two of them. */
+/* Labels of requests and random streams: labels are equal if and only if requests mean the same,
+ * and fits of different requests have uncorrelated draws. */
 #include "invert/posterior.h"
 
 #include "io/run/run_support.h"
@@ -16,7 +16,7 @@ static uint64_t label_of(const char *path)
   return label;
 }
 
-/* The same request in another hand, and one number of it changed. */
+/* The same request in another notation, and with one value changed. */
 static void test_text(void **state)
 {
   const folder *f = *state;
@@ -74,7 +74,8 @@ static void test_text(void **state)
   }
 }
 
-/* Every key counts, but for the places; what a log gives the problem does not. */
+/* Every key changes the label, except places of files; the bounds of utilities that a log adds to
+ * the problem do not. */
 static void test_keys(void **state)
 {
   static const double pay[] = {1, 70, 10, 0, 2, 40, -0.0, -5};
@@ -105,7 +106,7 @@ static void test_keys(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Which trajectories are preferred counts, and by how much; having none changes nothing. */
+/* Preferences and their weights change the label; removing them restores it. */
 static void test_preferences(void **state)
 {
   (void)state;
@@ -134,7 +135,7 @@ static void test_preferences(void **state)
 
 /* --- random streams --------------------------------------------------------------------------- */
 
-/* By the arctangent, as beta, the inverse of a normal number, has no variance. */
+/* Correlation of the arctangents, because beta, the inverse of a normal number, has no variance. */
 static double correlation(const double *a, const double *b, size_t count)
 {
   double mean[2] = {0}, square[2] = {0}, product = 0;
@@ -151,8 +152,8 @@ static double correlation(const double *a, const double *b, size_t count)
   return product / sqrt(square[0] * square[1]);
 }
 
-/* Draw by draw two answers have nothing to do with each other: within four standard errors of a
- * correlation of 0, as many as their effective draws allow. */
+/* Draws of two posteriors are uncorrelated: the correlation is within four standard errors of 0, by
+ * the effective sample sizes. */
 static void check_independent(const idm_posterior *a, const idm_posterior *b)
 {
   const size_t all = a->chains * a->draws;
@@ -169,8 +170,8 @@ static void check_independent(const idm_posterior *a, const idm_posterior *b)
               4 / sqrt((double)a->prior_draws));
 }
 
-/* Fits of different logs, with the default seed, share no random numbers; nor do those of two
- * people who did the same. The same request twice gives the same bytes. */
+/* Fits of different logs with the default seed share no random numbers, even if the logs differ
+ * only in a name. A repeated request gives identical bytes. */
 static void test_streams(void **state)
 {
   (void)state;
@@ -182,7 +183,7 @@ static void test_streams(void **state)
   for (size_t i = 0; i < LOGS; i++)
     data[i] = support_simulate(problem,
                                (idm_simulation){.trajectories = TRAJECTORIES, .seed = i ? i : 1});
-  /* The first two differ by a name alone. */
+  /* The first two logs differ only in the agent's name. */
   idm_labels_destroy(&data[0]->agent_name);
   SUPPORT_NAMES(&data[0]->agent_name, "somebody else");
   check(idm_problem_set_free(problem, "{beta: {scale: inverse}, eta: }", &support_error));
@@ -209,8 +210,8 @@ static void test_streams(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A sensor that sees everything adds nothing: a label of the version before there was one, which
- * has a block behind it, stays. Another capacity, and a free one, are other problems. */
+/* A perfect sensor is not part of the label: the stored label of a version without sensors, with a
+ * block after it, is unchanged. A finite capacity and a free one change the label. */
 static void test_sensor(void **state)
 {
   (void)state;

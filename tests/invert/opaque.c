@@ -1,5 +1,5 @@
-/* Blocks of unnamed numbers: 20,000 of them inferred at once, reported as one quantity, written and
- * read back. */
+/* Blocks of unnamed numbers: 20,000 of them fitted at once, against the mode of each by Newton's
+ * method, reported as one quantity, written and read back. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ enum { NUMBERS = 20000, TRAJECTORIES = 5 };
 
 /* --- a planner with an opaque block --------------------------------------------------------- */
 
-/* Step t of a trajectory goes right with logit weight[t mod NUMBERS], whatever was seen. */
+/* Step t of a trajectory takes the second action with logit weight[t mod NUMBERS], whatever is
+ * observed. */
 static const idm_block_info own[] = {{.name = "weight",
                                       .summary = "logit of the second action, a number a step",
                                       .count = NUMBERS,
@@ -46,7 +47,7 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* Its memory is the step. */
+/* The memory is the index of the step. */
 static idm_status memory_create(const void *content, void **ret_memory, idm_error *opt_error)
 {
   (void)content;
@@ -133,7 +134,7 @@ static idm_status slope_run(void *content, double *log_likelihood, idm_theta *th
     const idm_prefix_node *node = &s->tree->node[i];
     if (node->begin >= 0 || node->action == IDM_MISSING) continue;
     if (idm_data_available_count(s->data, node->available) == 1) continue;
-    const size_t at = (node->depth - 1) % NUMBERS; /* the beginning has depth 0 */
+    const size_t at = (node->depth - 1) % NUMBERS; /* the root has depth 0 */
     const double right = 1 / (1 + exp(-s->weight[at])), count = (double)node->count;
     *log_likelihood += count * log(node->action ? right : 1 - right);
     theta_gradient->block[IDM_BLOCK_COUNT].value[at] += count * (node->action - right);
@@ -215,7 +216,7 @@ static int tear_down(void **state)
 
 /* --- the answer ----------------------------------------------------------------------------- */
 
-/* The number that maximises k w - n log(1 + exp(w)) - w^2 / 2, by Newton's method. */
+/* Maximum of k w - n log(1 + exp(w)) - w^2 / 2 over w, by Newton's method. */
 static double plain_mode(double k, double n)
 {
   double w = 0;
@@ -246,7 +247,7 @@ static void map_finds_the_mode(void **state)
   }
 }
 
-/* Who cannot infer so many numbers says so, with the name of the block. */
+/* Inverse planners that cannot infer so many parameters refuse and name the block. */
 static void others_refuse(void **state)
 {
   const fitted *f = *state;
@@ -274,7 +275,8 @@ static void nothing_is_said_of_what_was_not_checked(void **state)
 {
   const fitted *f = *state;
   assert_false(f->assessment->identified);
-  assert_true(support_mentions(&f->assessment->remarks, "unchecked: what the data bound, since most of the 20000"));
+  assert_true(support_mentions(&f->assessment->remarks,
+                               "unchecked: what the data bound, since most of the 20000"));
 }
 
 /* --- a network ------------------------------------------------------------------------------- */
@@ -287,9 +289,9 @@ static double cross_entropy(const idm_problem *problem, const idm_data *data)
   return -sum / (double)data->rows;
 }
 
-/* 32 units of memory and 32 of a layer learn what needs a memory of two steps. More numbers than
- * decisions could have learnt them by heart: of that the verdict says that it is unchecked, and
- * holds it neither against the model nor for it. */
+/* 32 units of memory and a layer of 32 learn a rule that needs a memory of two steps. With more
+ * parameters than decisions overfitting is possible: the verdict lists this as unchecked, and
+ * counts it neither for nor against the model. */
 static void a_network_learns_a_parity(void **state)
 {
   (void)state;
@@ -327,7 +329,7 @@ static void a_network_learns_a_parity(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Data that the answer predicts, and how far its behaviour is from the log. */
+/* Simulated data of a point estimate, and the divergence of its behaviour from the log. */
 static void answers_behave(void **state)
 {
   const fitted *f = *state;
@@ -346,14 +348,14 @@ static void answers_behave(void **state)
                       NUMBERS * sizeof(double));
   check(idm_projection_measure(f->problem, theta, f->data, &projection, &support_error));
   assert_int_equal(projection.decisions, NUMBERS * TRAJECTORIES);
-  assert_true(projection.log_loss < log(2)); /* better than a coin */
+  assert_true(projection.log_loss < log(2)); /* better than uniform choice */
   idm_theta_destroy(theta);
   idm_parameters_destroy(parameters);
 }
 
 /* --- beside named numbers ------------------------------------------------------------------- */
 
-/* Blocks in any order: two without names around one with. */
+/* Blocks in any order: two opaque ones around a named one. */
 static const idm_block_info mixed[] = {{.name = "inner",
                                         .summary = "five numbers",
                                         .count = 5,
@@ -381,7 +383,7 @@ static const idm_block_info mixed[] = {{.name = "inner",
                                         .form = IDM_FORM_NUMBERS,
                                         .of_agent = true}};
 
-/* Named numbers come first; theta, coordinates, report and slope agree about where each is. */
+/* Named parameters come first; theta, coordinates, report and gradient agree on positions. */
 static void named_numbers_come_first(void **state)
 {
   (void)state;
@@ -414,7 +416,7 @@ static void named_numbers_come_first(void **state)
   assert_near(reported[1], 0.25, 1e-15);
   assert_memory_equal(reported + 2, inner, 5 * sizeof(double));
   assert_memory_equal(reported + 7, outer, 3 * sizeof(double));
-  /* A function whose slope is 1 in every number: d exp(y) / dy = exp(y), d(1/c)/dc = -1/c^2. */
+  /* A function with derivative 1 by every number: d exp(y) / dy = exp(y), d(1/c)/dc = -1/c^2. */
   for (size_t id = 0; id < problem->theta->blocks; id++)
     for (size_t k = 0; k < problem->theta->block[id].size; k++)
       problem->theta->block[id].value[k] = 1;
@@ -441,7 +443,7 @@ static void one_variable(const char *path, const char *group_name)
   for (int i = 0; i < variables; i++) {
     assert_int_equal(nc_inq_varname(group, ids[i], name), NC_NOERR);
     assert_int_equal(nc_inq_varndims(group, ids[i], &rank), NC_NOERR);
-    found += rank > 1; /* others are coordinates of its axes */
+    found += rank > 1; /* the others are coordinates of its axes */
     if (rank > 1) assert_string_equal(name, "weight");
   }
   assert_int_equal(found, 1);
@@ -467,7 +469,8 @@ static void netcdf_holds_one_variable(void **state)
   idm_posterior_destroy(again);
 }
 
-/* Fields of line `number` of a file (comments not counted), and whether one holds the text. */
+/* Number of fields in line `number` of a file (comments not counted), and whether it contains the
+ * text. */
 static size_t fields_of_line(const char *path, size_t number, const char *opt_text, bool *has)
 {
   FILE *file = fopen(path, "r");

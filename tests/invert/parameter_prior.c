@@ -1,5 +1,5 @@
 /* Priors over the free part of theta: densities with their Jacobians, gradients and draws, against
- * plain formulas, quadrature and finite differences. */
+ * closed forms, quadrature and finite differences. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +10,13 @@
 
 typedef struct prior_case {
   const char *free_blocks;
-  double mass; /* what the density of y integrates to */
+  double mass; /* integral of the density of y */
   double mean; /* of c */
   double sd;
 } prior_case;
 
-/* A prior wider than the support is cut, not scaled: normal(0.9, 0.2) leaves out 31 % above 1. */
+/* A prior wider than the support is truncated, not renormalised: normal(0.9, 0.2) has 31 % of its
+ * mass above 1. */
 static const prior_case priors[] = {
     {"{alpha: {scale: log, prior: {normal: [0.3, 1.5]}}}", 1, 0.3, 1.5},
     {"{beta: {scale: inverse, prior: {normal: [-0.2, 0.7]}}}", 1, -0.2, 0.7},
@@ -34,7 +35,7 @@ static const prior_case priors[] = {
 };
 enum { PRIORS = sizeof priors / sizeof priors[0] };
 
-/* Trapezoids over y: densities fall off fast enough for |y| < 60 to hold all of them. */
+/* Rectangle rule over y: the densities are negligible for |y| > 60. */
 static void test_densities_integrate_to_one(void **state)
 {
   (void)state;
@@ -58,7 +59,7 @@ static void test_dirichlet_integrates_to_one(void **state)
   (void)state;
   const char *const cases[] = {"{model_prior: {prior: {dirichlet: [2, 3, 1.5]}}}",
                                "{model_prior: {prior: flat}}"};
-  /* A flat prior is the density 1 on the simplex, whose area is 1/2. */
+  /* A flat prior has density 1 on the simplex, whose area is 1/2. */
   const double mass[] = {1, 0.5};
   for (size_t i = 0; i < 2; i++) {
     idm_problem *problem = support_free_diag(cases[i]);
@@ -82,7 +83,7 @@ static double log_normal(double x, double mean, double sd)
   return -0.5 * z * z - log(sd) - 0.91893853320467274;
 }
 
-/* A scalar's density is its prior's at c times |dc/dy|: the sum over all, with slopes by
+/* The log prior is the sum over scalars of the log density at c plus log |dc/dy|, with dc/dy by
  * differences. */
 static void test_log_prior_is_a_sum(void **state)
 {
@@ -96,7 +97,7 @@ static void test_log_prior_is_a_sum(void **state)
   for (int k = 0; k < 20; k++) {
     double y[3], above[5], below[5];
     for (size_t i = 0; i < 3; i++) y[i] = idm_random_normal(&random);
-    /* Blocks are in the order of the list: discount, beta, eta. */
+    /* Blocks are in the order of IDM_BLOCK_LIST: discount, beta, eta. */
     const double h = 1e-5, at = y[0], c = 1 / (1 + exp(-at));
     y[0] = at + h;
     idm_parameters_report(parameters, y, above);
@@ -144,7 +145,7 @@ static void test_gradient_of_the_prior(void **state)
 enum { DRAWS = 20000 };
 
 /* Mean within 4.5 standard errors, and the variance within 4.5 of its own (the fourth moment from
- * the draws): 2 x 11 checks at 7e-6 each, a false alarm once in 7,000 seeds. */
+ * the draws): 2 x 11 checks at 7e-6 each, a false alarm at one seed in 7,000. */
 static void check_moments(const double *x, double mean, double sd)
 {
   double sum = 0, square = 0, fourth = 0;
@@ -158,7 +159,7 @@ static void check_moments(const double *x, double mean, double sd)
   assert_true(fabs(square - sd * sd) < 4.5 * sqrt((fourth - square * square) / DRAWS));
 }
 
-/* c, by undoing what `report` does to it. */
+/* c, the inverse of the transform of `report`. */
 static double coordinate_of(idm_scale scale, double value)
 {
   return idm_scale_transform(scale, value);
@@ -236,8 +237,8 @@ static void test_proper(void **state)
   }
 }
 
-/* Draws of a prior that its support cuts have the density that is left, in the far tail too: the
- * mean of 20,000 within five standard errors of that by quadrature. */
+/* Draws of a prior truncated by its support have the truncated density, in the far tail too: the
+ * mean of 20,000 draws is within five standard errors of that by quadrature. */
 static void test_draws_of_cut_priors(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The free part of theta as a vector: values there and back, names, and slopes pulled back, against
- * plain formulas and finite differences. */
+/* The free part of theta as a vector: conversion in both directions, names, and gradients by the
+ * chain rule, against closed forms and finite differences. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +8,14 @@
 
 /* --- problems ------------------------------------------------------------------------------- */
 
-/* A block that frees one number. */
+/* A block with one free number. */
 typedef struct single {
   const char *planner;
   const char *free_blocks;
   idm_block_id block;
   double value;
-  double y;             /* where it stands */
-  const char *quantity; /* the one to summarise */
+  double y;             /* its unconstrained coordinate */
+  const char *quantity; /* the summarised quantity */
 } single;
 
 static const single singles[] = {
@@ -94,7 +94,7 @@ static void test_scales_and_supports(void **state)
   for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++) check_single(&singles[i]);
 }
 
-/* A value that its support leaves out becomes the nearest one inside, and stays finite. */
+/* A value outside its support becomes the nearest one inside, and stays finite. */
 static void test_outside_its_support(void **state)
 {
   (void)state;
@@ -108,7 +108,7 @@ static void test_outside_its_support(void **state)
       {"{discount: {scale: logit}}", IDM_DISCOUNT, 1, 0.999},
       {"{discount: {scale: logit}}", IDM_DISCOUNT, 0, 0.001},
       {"{discount: {prior: {uniform: [0.5, 0.9]}}}", IDM_DISCOUNT, 0.95, 0.8996},
-      /* A thousand times as far as usual, in units of the range of the utilities, 46. */
+      /* A thousand times the unit, the range 46 of the utilities. */
       {"{alpha: {scale: log}}", IDM_ALPHA, INFINITY, 46e3},
       {"{alpha: {scale: log}}", IDM_ALPHA, 0, 46e-3},
       {"{alpha: {scale: identity}}", IDM_ALPHA, INFINITY, 46e3},
@@ -163,7 +163,8 @@ static void test_simplex(void **state)
   for (size_t i = 0; i < 4; i++)
     assert_string_equal(idm_parameters_coordinates(parameters)->name[i],
                         quantities[i < 2 ? i : i + 1]);
-  /* An outcome without weight has no logit; the start is then the middle. */
+  /* An outcome with probability 0 has no finite logit; the start is then moved inside the simplex.
+   */
   problem->theta->block[IDM_MODEL_PRIOR].value[0] = 0;
   problem->theta->block[IDM_MODEL_PRIOR].value[1] = 0;
   problem->theta->block[IDM_MODEL_PRIOR].value[2] = 1;
@@ -175,7 +176,7 @@ static void test_simplex(void **state)
 
 /* --- entries of the utility ----------------------------------------------------------------- */
 
-/* DIAG with other free entries, through the file. */
+/* DIAG with other free entries, parsed from its file. */
 static idm_problem *diag_with_free(const char *line)
 {
   char text[4096];
@@ -190,7 +191,7 @@ static idm_problem *diag_with_free(const char *line)
   return problem;
 }
 
-/* Set y = 100, 101, ...; expect the utility and the names given. */
+/* Sets y = 100, 101, ... and checks the utility and the names. */
 static void check_entries(const char *line, const double *utility, const char *const *names,
                           size_t count)
 {
@@ -241,7 +242,7 @@ static void test_entries(void **state)
                 6);
 }
 
-/* A free entry is the same in every variant; the others keep their own. */
+/* A free entry is the same in every variant; fixed entries differ between variants. */
 static void test_variants(void **state)
 {
   (void)state;
@@ -254,7 +255,7 @@ static void test_variants(void **state)
   idm_parameters_set(parameters, &y, problem->theta);
   for (size_t i = 0; i < 12; i++)
     assert_near(problem->theta->block[IDM_UTILITY].value[i], expected[i], 0);
-  /* The slope of a tied entry is summed over its places and the variants. */
+  /* The derivative by a tied entry is summed over its places and the variants. */
   double gradient = 5;
   idm_theta *slope;
   check(idm_theta_copy(problem->theta, &slope, &support_error));
@@ -266,8 +267,8 @@ static void test_variants(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A number that entries of rows share: its name, its support by how many of them a row holds, the
- * rest of the rows, and its slope. */
+/* A number shared by entries of several rows: its name, its support, the normalisation of the rows,
+ * and its derivative. */
 static void test_ties(void **state)
 {
   (void)state;
@@ -278,7 +279,7 @@ static void test_ties(void **state)
              scales[k]);
     idm_problem *problem = support_free_diag("alpha");
     idm_block *emission = &problem->theta->block[IDM_EMISSION];
-    /* All of DIAG's models see alike here. */
+    /* All models of DIAG get the same emission here. */
     for (size_t m = 1; m < problem->theta->models; m++)
       memcpy(emission->value + m * 12, emission->value, 12 * sizeof(double));
     const double held = emission->value[1];
@@ -313,7 +314,7 @@ static void test_ties(void **state)
   }
 }
 
-/* Weights of a rule are named by action, then constant or state. */
+/* Weights of a decision rule are named by action, then constant or state. */
 static void test_weights(void **state)
 {
   (void)state;
@@ -338,7 +339,8 @@ static void test_weights(void **state)
 
 /* --- pulling slopes back -------------------------------------------------------------------- */
 
-/* A function of theta that is linear in the numbers, and in the inverses of temperatures. */
+/* A function of theta that is linear in the numbers, and in the inverses of alpha, beta and
+ * temperature. */
 static double linear(const idm_theta *theta, const idm_theta *weight)
 {
   double sum = 0;
@@ -444,8 +446,8 @@ static void test_errors(void **state)
   "utility: {u: [1, 0, 2], v: [0, 3, -1], w: [0, 1, 0]}\n"                                         \
   "agent: {planner: boltzmann-exploratory, temperature: 0.5, resolution: 12}\n"
 
-/* One matrix stands for all actions: its rows are free once; what is 0 stays 0, what is certain is
- * held. */
+/* One matrix is used for all actions: its rows are free once; zeros stay 0, deterministic rows are
+ * fixed. */
 static void test_free_rows(void **state)
 {
   (void)state;
@@ -454,7 +456,8 @@ static void test_free_rows(void **state)
   check(idm_problem_set_free(problem, "{transition: {prior: {dirichlet: [2, 3, 4]}}, emission: {}}",
                              &support_error));
   check(idm_parameters_create(problem, &p, &support_error));
-  /* Rows a (2 outcomes) and c (3) of the transition; a, b, c of u and c of v of the emission. */
+  /* Rows a (2 outcomes) and c (3) of the transition; rows a, b, c of u and row c of v of the
+   * emission. */
   assert_int_equal(idm_parameters_dimension(p), 1 + 2 + 1 + 1 + 1 + 1);
   assert_string_equal(idm_parameters_quantities(p)->name[0], "transition[1,u,a,a]");
   double y[7] = {0.3, -0.4, 1, 0.1, 0.2, 0.3, -2}, back[7];
@@ -466,7 +469,8 @@ static void test_free_rows(void **state)
   assert_near(tau[0] + tau[1], 1, 1e-15);
   idm_parameters_get(p, problem->theta, back);
   for (size_t i = 0; i < 7; i++) assert_near(back[i], y[i], 1e-12);
-  /* The density of row a: Dirichlet(2, 3) of what is possible there, and the Jacobian. */
+  /* The gradient of the Dirichlet priors over possible outcomes, with their Jacobians, against
+   * central differences. */
   double moved[7], gradient[7];
   idm_parameters_log_prior(p, y, gradient);
   for (size_t i = 0; i < 7; i++) {
@@ -480,7 +484,7 @@ static void test_free_rows(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The likelihood's derivative by the numbers behind the rows, through filter and fixed point. */
+/* The derivative of the likelihood by the coordinates of rows, through filter and fixed point. */
 static void test_slopes_of_rows(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Policies by state: those that `solve` gives, and who has none. */
+/* Policies by state: against soft value iteration, and which planners have none. */
 #include "invert/policy.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define UTILITY "utility: {u: [1, 0], v: [0, 2]}\n"
 #define SOFT    "agent: {planner: maximum-entropy, alpha: 0.7}\n"
 
-/* A soft policy is pi(u|s) ~ exp(Q/alpha), Q by sweeps of its own. */
+/* A soft policy is pi(u|s) ~ exp(Q/alpha), with Q by value iteration here. */
 static void test_soft(void **state)
 {
   (void)state;
@@ -42,7 +42,7 @@ static void test_soft(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Hidden states and memories of one's own have no policy by state. */
+/* Planners of hidden states and learners with memory have no policy by state. */
 static void test_none(void **state)
 {
   (void)state;
@@ -58,7 +58,8 @@ static void test_none(void **state)
   idm_problem_destroy(learner);
 }
 
-/* Best actions leap, whether the planner holds alpha at 0 or the file gives it. */
+/* Deterministic best actions are discontinuous in the parameters, whether the planner fixes alpha
+ * at 0 or the file sets it. */
 static void test_leaps(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Answers: their sizes, a theta of a draw, the centre of all draws. */
+/* Posteriors: sizes, theta of a draw, and the mean of all draws. */
 #include "invert/posterior.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* A problem with two free numbers, and a point as its answer. */
+/* A problem with two free parameters. */
 static idm_problem *make_problem(void)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
@@ -14,7 +14,7 @@ static idm_problem *make_problem(void)
   return problem;
 }
 
-/* An answer of 2 chains of 3 draws, made by hand: coordinate k of draw i is 10 k + i. */
+/* A posterior of 2 chains of 3 draws: coordinate k of draw i is 10 k + i. */
 static idm_posterior *make_posterior(const idm_parameters *parameters)
 {
   idm_posterior *p = calloc(1, sizeof *p);
@@ -51,7 +51,7 @@ static void test_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Draws made elsewhere: their shape, and statistics that nobody knows. */
+/* Draws from another algorithm: their shape, and sampler statistics that are NaN. */
 static void test_open(void **state)
 {
   (void)state;
@@ -74,7 +74,7 @@ static void test_open(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Numbers of opaque blocks count one by one. */
+/* Every number of an opaque block is counted. */
 static void test_sizes(void **state)
 {
   (void)state;
@@ -86,7 +86,7 @@ static void test_sizes(void **state)
   assert_int_equal(idm_posterior_dimension(&p), 8);
 }
 
-/* Draws of other parameters do not fit the problem. */
+/* A posterior of other parameters is refused. */
 static void test_draws_of_another_problem(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Prediction by a posterior: means of probabilities over draws, and logs of agents drawn from it.
- */
+/* Posterior prediction: mean probabilities over draws against a plan per draw, and logs simulated
+ * by draws. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static idm_data *simulate(const idm_problem *problem, size_t trajectories, uint6
   return support_simulate(problem, simulation);
 }
 
-/* A posterior of alpha made up of the draws given: one number, which predicting reads. */
+/* A posterior of alpha with the given draws, with the fields that prediction reads. */
 static idm_posterior *make_posterior(const double *log_alpha, size_t chains, size_t draws)
 {
   idm_posterior *p = calloc(1, sizeof *p);
@@ -42,7 +42,7 @@ static idm_posterior *make_posterior(const double *log_alpha, size_t chains, siz
 
 /* --- given trajectories --------------------------------------------------------------------- */
 
-/* Probability of each trajectory at one draw, by a plan of its own. */
+/* Adds the weighted probability of each trajectory at one draw, with its own plan. */
 static void add_probabilities(idm_problem *problem, const idm_data *data, double log_alpha,
                               double weight, double *probability)
 {
@@ -86,7 +86,7 @@ static void test_mean_probability(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Of 2,500 draws 1,000 are looked at, spread evenly: draw k * 2.5. */
+/* Of 2,500 draws 1,000 are used, evenly spaced: draw k * 2.5. */
 static void test_many_draws(void **state)
 {
   (void)state;
@@ -108,8 +108,8 @@ static void test_many_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A mixture explains what one of its draws explains; what none does has no probability. exp(-2000)
- * is 0: the best action only. */
+/* A mixture has positive probability where one of its draws has. exp(-2000) is 0: the best action
+ * only. */
 static void test_impossible(void **state)
 {
   (void)state;
@@ -160,7 +160,7 @@ static idm_data *simulate_by(const idm_problem *problem, const idm_posterior *p,
   return data;
 }
 
-/* Draws that are all alike act as one agent. */
+/* Identical draws act as one agent. */
 static void test_equal_draws(void **state)
 {
   (void)state;
@@ -177,8 +177,8 @@ static void test_equal_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Trajectory i acts by draw i * draws / trajectories: 49 of each go one to one, which numbers such
- * as 1 / 49 * 49 < 1 must not spoil. */
+/* Trajectory i uses draw i * draws / trajectories: with 49 of each the map is one to one, in spite
+ * of rounding such as 1 / 49 * 49 < 1. */
 static void test_draws_in_turn(void **state)
 {
   (void)state;

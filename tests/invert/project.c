@@ -1,4 +1,5 @@
-/* Projections against sums over raw rows: histories are told apart as strings. */
+/* Projections (log loss, Brier score, divergence) against sums over raw rows, with histories
+ * compared as strings. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ enum { MOST_ROWS = 2000, ACTIONS = 3 };
 
 /* --- a plain computation -------------------------------------------------------------------- */
 
-/* One decision: its history as text, what was done, what was likely. */
+/* One decision: its history as text, the action taken, the probabilities of all actions. */
 typedef struct choice {
   char history[200];
   int action;
@@ -25,7 +26,7 @@ static size_t open_count(const idm_data *data, size_t row)
   return open;
 }
 
-/* Walk every trajectory with the behaviour itself. */
+/* Runs the behaviour along every trajectory and lists its decisions. */
 static size_t walk(idm_behavior behavior, const idm_data *data, choice *list)
 {
   void *memory;
@@ -112,7 +113,7 @@ static idm_data *make_data(const idm_problem *problem, size_t trajectories)
   return support_simulate(problem, simulation);
 }
 
-/* The log of one agent measured against itself and against another. */
+/* The log of one agent against its own behaviour and against another agent's. */
 static void test_simulated(void **state)
 {
   (void)state;
@@ -130,7 +131,8 @@ static void test_simulated(void **state)
   idm_problem_destroy(neutral);
 }
 
-/* Availability splits a history into questions; forced and unrecorded rows are none. */
+/* A history is also divided by the available actions; forced and unrecorded rows are not decisions.
+ */
 static void test_available_and_missing(void **state)
 {
   (void)state;
@@ -154,12 +156,12 @@ static void test_available_and_missing(void **state)
   idm_data_destroy(data);
   data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n"
                                "1,declare_healthy,negative\n");
-  check_measure(problem, data); /* nothing repeats */
+  check_measure(problem, data); /* no history occurs twice */
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
-/* A decision that the behaviour never makes is infinitely far away. */
+/* A decision with probability 0 has an infinite loss. */
 static void test_impossible(void **state)
 {
   (void)state;
@@ -175,7 +177,7 @@ static void test_impossible(void **state)
   idm_problem_destroy(problem);
 }
 
-/* F o G: the behaviour at the centre of the answer. */
+/* F o G: the behaviour at the centre of the posterior. */
 static void test_project(void **state)
 {
   (void)state;
@@ -210,7 +212,7 @@ static void test_project(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Policies averaged over draws: probabilities, not their logarithms, are what is averaged. */
+/* Policies averaged over draws: probabilities are averaged, not their logarithms. */
 static void test_draws(void **state)
 {
   enum { DRAWS = 7 };
@@ -231,7 +233,7 @@ static void test_draws(void **state)
                         &support_error));
   size_t count = 0;
   for (size_t k = 0; k < DRAWS; k++) {
-    /* Draws far apart, so that the centre is not their mean. */
+    /* Draws far apart, so that the policy at the centre differs from the mean policy. */
     posterior->unconstrained[k] = 6 * (double)k - 10;
     idm_theta_set_scalar(problem->theta, IDM_BETA, 1 / posterior->unconstrained[k]);
     idm_workspace *workspace = support_plan(problem, NULL);
@@ -254,7 +256,7 @@ static void test_draws(void **state)
   assert_true(fabs(p.log_loss - centre.log_loss) > 1e-3);
   assert_near(p.uniform_log_loss, centre.uniform_log_loss, 1e-12);
   idm_posterior_destroy(posterior);
-  /* A point is its own centre. */
+  /* A point estimate is its own centre. */
   settings.draws = 50;
   check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));

@@ -1,9 +1,10 @@
-/* What replications show, by hand. */
+/* Summaries of replications (uniformity of ranks, coverage, bias, error, correlation) against
+ * values by hand. */
 #include <math.h>
 
 #include "support.h"
 
-/* Twelve replications of one number and the log-likelihood, of which ten are done. */
+/* Twelve replications with one parameter and the log-likelihood; ten of them are done. */
 typedef struct made {
   idm_problem *problem;
   idm_calibration *c;
@@ -28,7 +29,7 @@ static void destroy(made *m)
   idm_problem_destroy(m->problem);
 }
 
-/* Ranks 0, 10, ..., with two bins: 7 of 10 below 50. Expected 5 each: (4 + 4) / 5 = 1.6. */
+/* With two bins, 7 of 10 ranks are below 50. Expected are 5 each: (4 + 4) / 5 = 1.6. */
 static void test_uniformity(void **state)
 {
   (void)state;
@@ -42,7 +43,8 @@ static void test_uniformity(void **state)
   assert_near(idm_calibration_uniformity(m.c, 0, 2, count), 1.6, 1e-12);
   assert_int_equal(count[0], 7);
   assert_int_equal(count[1], 3);
-  /* Ten bins, one expected in each: 3, 1, 1, 1, 1, 1, 0, 0, 0, 2 gives 4 + 0 x 5 + 3 + 1 = 8. */
+  /* Ten bins with one rank expected in each: 3, 1, 1, 1, 1, 1, 0, 0, 0, 2 gives 4 + 0 x 5 + 3 + 1 =
+   * 8. */
   assert_near(idm_calibration_uniformity(m.c, 0, 10, count), 8, 1e-12);
   const size_t expected[10] = {3, 1, 1, 1, 1, 1, 0, 0, 0, 2};
   assert_memory_equal(count, expected, sizeof expected);
@@ -50,7 +52,8 @@ static void test_uniformity(void **state)
   destroy(&m);
 }
 
-/* Means 2 above truths 0 .. 9, sd 4; intervals that end at the mean miss the last three truths. */
+/* Means 2 above truths 0 .. 9, sd 4; the intervals of the last three replications begin above the
+ * truth. */
 static void test_recovered(void **state)
 {
   (void)state;
@@ -68,7 +71,7 @@ static void test_recovered(void **state)
   assert_near(r.error, 2, 1e-12);
   assert_near(r.correlation, 1, 1e-12);
   assert_near(idm_calibration_rhat(m.c), 1.009, 1e-12);
-  /* Means that run against the truth, of alternating error 1. */
+  /* Means of opposite sign to the truths -1 and 1: errors of 2. */
   for (size_t i = 0; i < 10; i++) {
     m.c->recovery[2 * i].truth = i % 2 ? 1 : -1;
     m.c->recovery[2 * i].mean = i % 2 ? -1 : 1;

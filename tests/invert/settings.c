@@ -1,9 +1,9 @@
-/* Settings of a fit: keys and defaults, and the paper's scheme. */
+/* Settings of a fit: keys and defaults, and the paper's sampling scheme. */
 #include <string.h>
 
 #include "support.h"
 
-/* Every default is legal, reads back, and `threads` is no key. */
+/* Every default is valid and parses back to itself; `threads` is not a key. */
 static void test_keys(void **state)
 {
   (void)state;
@@ -15,7 +15,7 @@ static void test_keys(void **state)
     check(
         idm_key_set_text(key, &read, idm_key_text(key, &usual, text, sizeof text), &support_error));
     assert_true(idm_key_same(key, &usual, &read, 0));
-    assert_int_equal(key->place, strcmp(key->name, "checks") == 0); /* which changes no draw */
+    assert_int_equal(key->place, strcmp(key->name, "checks") == 0); /* no effect on draws */
     assert_true(key->help && key->value);
   }
   assert_null(idm_key_find(idm_fit_keys(), "threads"));

@@ -1,4 +1,5 @@
-/* Tables: coordinates there and back, what they hold, values and slopes in y. */
+/* Likelihood tables: whitening in both directions, their range, and interpolated values and
+ * gradients against a quadratic. */
 #include "invert/grid.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 enum { D = 2, UNITS = 3 };
 
-/* Degree two in y, which grids have exactly; the parts of it that units have. */
+/* A quadratic in y, which grids interpolate exactly; units have fixed shares of it. */
 static double total(const double *y)
 {
   return -5 - (y[0] - 1) * (y[0] - 1) - 0.5 * (y[1] + 2) * (y[1] + 2) + 0.3 * y[0] * y[1];

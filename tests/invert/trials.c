@@ -1,4 +1,5 @@
-/* Trial by trial, against a plain filter, the planner's policies and the scorer. */
+/* Quantities by trial (beliefs, action values, policies, surprise) against a Bayes filter written
+ * out here, the planner's policies and the scorer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static double joint(const idm_problem *p, size_t m, const double *z, size_t u, s
   return sum * emission[((m * n.actions + u) * n.states + next) * n.observations + x];
 }
 
-/* What (u, x) makes of z, models weighed by sigma; returns p(x|z,u). */
+/* Updates z by (u, x), with models weighted by sigma; returns p(x|z,u). */
 static double filter(const idm_problem *p, const double *sigma, double *z, size_t u, size_t x)
 {
   const size_t k = p->theta->sizes.states;
@@ -39,7 +40,7 @@ static const double *row_of(const idm_trials *t, const double *numbers, size_t r
   return numbers + t->node[row] * t->width;
 }
 
-/* Every row of a whole log, step by step. */
+/* Every row of a complete log, step by step. */
 static void rows_are_those_of_a_plain_filter(void **state)
 {
   (void)state;
@@ -86,7 +87,7 @@ static void rows_are_those_of_a_plain_filter(void **state)
   }
 }
 
-/* pi is the softmax of Q over the action prior with temperature alpha, and V its soft maximum. */
+/* pi is the softmax of Q over the action prior at temperature alpha, and V its log-sum-exp. */
 static void q_and_policy_agree(void **state)
 {
   (void)state;
@@ -106,7 +107,7 @@ static void q_and_policy_agree(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A row whose past is not recorded: means over the two beliefs that may be held. */
+/* A row after a missing observation: means over the two possible beliefs. */
 static void what_was_not_recorded_is_averaged_over(void **state)
 {
   (void)state;
@@ -119,8 +120,8 @@ static void what_was_not_recorded_is_averaged_over(void **state)
   check(idm_trials_create(workspace, data, &trials, &support_error));
   const double *blank = row_of(trials, trials->mean, 0);
   const double *after = row_of(trials, trials->mean, 1);
-  assert_true(isnan(blank[8])); /* nothing was seen: no surprise */
-  /* Both test results are alike probable, and mirror each other. */
+  assert_true(isnan(blank[8])); /* no observation, no surprise */
+  /* Both test results have the same probability and lead to mirrored beliefs. */
   assert_near(after[0], 0.5, 1e-12);
   double z[] = {0.5, 0.5}, pi[3], sigma[9], q[3], mirrored[3], expected = 0;
   idm_plan_policy(workspace, 0, z, pi, sigma);
@@ -142,7 +143,7 @@ static void what_was_not_recorded_is_averaged_over(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Over draws: mean and type-7 quantiles of what each draw alone gives. */
+/* Over draws: mean and type-7 quantiles of the values at each draw. */
 static void draws_are_summarised(void **state)
 {
   (void)state;

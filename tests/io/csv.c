@@ -1,4 +1,6 @@
-/* CSV: fields and their places, every kind of bad input, streams against memory, bounded memory. */
+/* Tests the CSV reader against expected fields with their lines and columns, every kind of
+ * malformed input, and limits on memory; reading a stream is compared with reading the same bytes
+ * from memory. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +28,8 @@ static void expect_field(const idm_csv_field *field, const char *text, long line
   assert_int_equal(field->column, column);
 }
 
-/* Read to the first error and check it; records before it must be `records`. */
+/* Reads to the first error, which must be IDM_INPUT at `line` and `column` with `words` in its
+ * message, after `records` complete records. */
 static void expect_error_bytes(const char *text, size_t length, int records, long line, long column,
                                const char *words)
 {
@@ -103,7 +106,8 @@ static void test_quotes(void **state)
   idm_csv_close(csv);
 }
 
-/* The same table by each separator; the others stand in quotes, or after the header. */
+/* The same table with each separator. The other separators occur only inside quotes or after the
+ * header, so they do not affect the choice of the separator. */
 static void test_separators(void **state)
 {
   (void)state;
@@ -126,7 +130,7 @@ static void test_separators(void **state)
                "the header holds 1 comma and 1 semicolon, and the separator is ambiguous");
   expect_error("a\tb\tc;d\n", 0, 1, 1, "the header holds 2 tabs and 1 semicolon");
   expect_error("\"a\"x;b\n", 0, 1, 4, "text after a closing quote; expected a semicolon or");
-  /* One column has no separator: commas. */
+  /* A header of one column contains no separator; the separator is then the comma. */
   expect_error("a\n1,2\n", 1, 2, 3, "this row has 2 fields; the header has 1");
 }
 
@@ -184,7 +188,8 @@ static void test_errors(void **state)
                      6, 0, 1, 4, "a NUL byte");
 }
 
-/* A text of `count` times `byte` after a prefix. */
+/* Returns `prefix` followed by `count` copies of `byte`, without a final NUL; the caller frees it.
+ */
 static char *fill_text(const char *prefix, char byte, size_t count, size_t *ret_length)
 {
   const size_t head = strlen(prefix);
@@ -227,10 +232,10 @@ static void test_limits(void **state)
   free(text);
 }
 
-/* A file of a gigabyte that is never held: what it says depends on the position alone. */
+/* A stream of 1 GiB generated on the fly: each byte depends only on its position. */
 typedef struct endless {
   size_t given;
-  size_t period; /* a comma every so many bytes; 0 for none */
+  size_t period; /* distance between commas in bytes; 0 for no commas */
 } endless;
 
 static ssize_t give(void *cookie, char *buffer, size_t size)
@@ -277,7 +282,8 @@ static uint32_t next_random(uint32_t *seed)
   return *seed >> 16;
 }
 
-/* A few megabytes of every kind of field, so that buffers end everywhere. */
+/* Returns about 3 MiB of random records with fields of every kind, so that the boundaries of the
+ * read buffer fall inside every kind of field; the caller frees it. */
 static char *make_table(size_t *ret_length)
 {
   static const char *const pieces[] = {"a",          "bc",         "",

@@ -1,4 +1,5 @@
-/* Whole files: bounded reads, and writes that appear whole or not at all. */
+/* Tests reading of whole files up to a size limit and atomic writing (temporary file and rename)
+ * against the bytes and directory entries expected after each operation. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -73,7 +74,7 @@ static void test_read_limit(void **state)
   free(text);
   spill(f->file, bytes, 101);
   check_unreadable(f->file, 100, "larger than");
-  /* A file without end is given up at the limit. */
+  /* A file of unlimited length: reading stops at the limit. */
   check_unreadable("/dev/zero", (size_t)3 << 20, "larger than 3145728 bytes");
 }
 
@@ -114,7 +115,7 @@ static void test_nothing_before_commit(void **state)
   idm_file_printf(file, "%s %d\n", "line", 1);
   idm_file_write(file, "a\0b", 3);
   assert_int_equal(access(f->file, F_OK), -1);
-  /* The temporary name lies beside the final one, where a rename is atomic. */
+  /* The temporary file is in the same folder as the final file, where a rename is atomic. */
   assert_int_equal(entries(f, 0), 1);
   assert_int_equal(idm_file_commit(file, NULL), IDM_OK);
   assert_int_equal(entries(f, 0), 1);
@@ -198,7 +199,7 @@ static void check_commit_fails(idm_file *file, const char *path, int number)
 static void test_full_device(void **state)
 {
   (void)state;
-  /* The failure shows at the flush, in the middle of a print, and in a large write. */
+  /* The device reports the error at the flush, during a print, and during a large write. */
   idm_file *file = start("/dev/full");
   idm_file_printf(file, "short");
   check_commit_fails(file, "/dev/full", ENOSPC);
@@ -251,13 +252,14 @@ static void test_places_that_cannot_be_written(void **state)
   check_cannot_create(path);
   check_cannot_create(f->path);
   check_cannot_create("/proc/out.txt");
-  /* Root may write anywhere, so the mode of a folder says nothing then. */
+  /* Root can write to a folder whatever its mode, so the check below does not apply to root. */
   if (geteuid() == 0) return;
   assert_int_equal(chmod(f->path, 0500), 0);
   check_cannot_create(f->file);
 }
 
-/* A folder that takes the final name in the meantime: the rename fails, nothing stays behind. */
+/* A folder with the final name is created before the commit: the rename fails and the temporary
+ * file is removed. */
 static void test_rename_fails(void **state)
 {
   const folder *f = *state;
@@ -326,7 +328,8 @@ static void test_inputs(void **state)
   assert_false(idm_file_same("no/such/file", "no/such/file"));
 }
 
-/* Temporary files of a child that was killed go with the next write; those of the living stay. */
+/* A write removes temporary files of processes that have ended, here a killed child, and keeps
+ * those of running processes. */
 static void test_dead_files_are_swept(void **state)
 {
   const folder *f = *state;
@@ -351,7 +354,8 @@ static void test_dead_files_are_swept(void **state)
   assert_int_equal(waitpid(child, NULL, 0), child);
   assert_int_equal(idm_file_commit(start(f->file), NULL), IDM_OK);
   assert_int_equal(entries(f, 0), 1);
-  /* Only what has such a name, beside the file that it is called after. */
+  /* The sweep removes only files whose names match FINAL_NAME.PID-NUMBER.tmp; these names do not.
+   */
   static const char *const others[] = {"out.txt.tmp", "out.txt.1-.tmp", "out.txt.1-1.tm",
                                        "xout.txt.1-1.tmp", "out.txt.1.1.tmp"};
   for (size_t i = 0; i < 5; i++) {
@@ -365,7 +369,7 @@ static void test_dead_files_are_swept(void **state)
 
 /* --- standard output ------------------------------------------------------------------------ */
 
-/* Let standard output go to a path; returns what it was. */
+/* Redirects standard output to `path`; returns a duplicate of the original descriptor. */
 static int redirect(const char *path)
 {
   fflush(stdout);
@@ -397,7 +401,7 @@ static void test_standard_output(void **state)
     idm_file_printf(file, "to %s", "stdout");
     committed = idm_file_commit(file, NULL);
   }
-  /* Standard output stays open. */
+  /* The commit does not close standard output. */
   const int more = printf(", and more");
   restore(kept);
   assert_int_equal(created, IDM_OK);
@@ -422,8 +426,8 @@ static void test_standard_output_is_full(void **state)
   assert_non_null(strstr(error.message, "standard output"));
 }
 
-/* In a folder: a regular file is replaced, anything else is refused, and a name that was guessed
- * for the temporary file leads nowhere. */
+/* Writing in a folder given by descriptor: a regular file is replaced and a symbolic link is
+ * refused. A symbolic link placed at a predicted name of the temporary file is not followed. */
 static void test_in_a_folder(void **state)
 {
   const folder *f = *state;
@@ -452,7 +456,7 @@ static void test_in_a_folder(void **state)
   assert_null(file);
   assert_int_equal(idm_file_read_at(&place, 100, &text, &length, &error), IDM_INPUT);
   assert_null(text);
-  /* A file without contents that claims to be larger than any memory. */
+  /* A sparse file whose size exceeds any memory. */
   assert_int_equal(truncate(precious, (off_t)1 << 42), 0);
   assert_int_equal(idm_file_read(precious, SIZE_MAX, &text, &length, &error), IDM_INPUT);
   close(here);

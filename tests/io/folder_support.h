@@ -1,4 +1,5 @@
-/* A folder of its own for each test that writes files, removed with what is in it. */
+/* A temporary folder for each test that writes files; it is removed with its contents after the
+ * test. */
 #ifndef IDM_TESTS_IO_FOLDER_SUPPORT_H
 #define IDM_TESTS_IO_FOLDER_SUPPORT_H
 
@@ -27,7 +28,7 @@ static inline int make_folder(void **state)
   return 0;
 }
 
-/* Names in the folder; removes them where asked. */
+/* Returns the number of entries of the folder; removes them if `empty` is nonzero. */
 static inline size_t entries(const folder *f, int empty)
 {
   size_t count = 0;
@@ -47,14 +48,14 @@ static inline size_t entries(const folder *f, int empty)
 static inline int remove_folder(void **state)
 {
   folder *f = *state;
-  chmod(f->path, 0700); /* a test may have closed it */
+  chmod(f->path, 0700); /* a test may have removed the permissions */
   entries(f, 1);
   const int removed = rmdir(f->path);
   free(f);
   return removed;
 }
 
-/* A file of these bytes. */
+/* Writes `length` bytes to the file `path`, replacing its contents. */
 static inline void spill(const char *path, const char *bytes, size_t length)
 {
   FILE *stream = fopen(path, "wb");

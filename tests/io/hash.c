@@ -1,4 +1,5 @@
-/* SHA-256 of files against the vectors of FIPS 180-4 and what sha256sum prints. */
+/* Tests the SHA-256 digest of files against test vectors of FIPS 180-4 and the output of sha256sum.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 
 #include "io/path_support.h"
 
-/* The file is `piece`, `times` over. */
+/* The file contains `times` copies of `piece`. */
 static void expect(const char *piece, size_t length, size_t times, const char *digest)
 {
   FILE *stream = fopen(path, "wb");
@@ -26,9 +27,9 @@ static void test_vectors(void **state)
   expect("abc", 3, 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   expect("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, 1,
          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  /* A million times a: many blocks of the digest, many reads. */
+  /* 10^6 bytes: many blocks of the digest and many reads. */
   expect("a", 1, 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-  /* Bytes are bytes: NUL and line ends too. */
+  /* NUL and line ends are hashed unchanged. */
   expect("\0\r\n", 3, 1, "5016d27e02b85de4602313289699acbf145b3b1e47d8f94320cce8ded4a6ceef");
 }
 

@@ -1,6 +1,5 @@
-/* JSON that is whole or not there: numbers of every kind, texts that are none, memory that runs
- * out.
- */
+/* Tests the JSON writer: numbers (infinite, NaN and denormal included) against a round trip through
+ * jansson, invalid UTF-8 against expected replacements, and failures of every allocation. */
 #include "io/json.h"
 
 #include <math.h>
@@ -38,7 +37,8 @@ static json_t *make(void)
   return object;
 }
 
-/* The text is the same whole one, or there is none. */
+/* If any allocation fails, once or from then on, no text is returned, rather than an incomplete
+ * one. */
 static void test_memory(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* One file for all tests of a program: cmocka_run_group_tests(tests, make_path, remove_path). */
+/* One temporary file for all tests of a program: cmocka_run_group_tests(tests, make_path,
+ * remove_path). */
 #ifndef IDM_TESTS_IO_PATH_SUPPORT_H
 #define IDM_TESTS_IO_PATH_SUPPORT_H
 

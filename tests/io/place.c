@@ -1,4 +1,5 @@
-/* Places: a path follows links, a name in a folder does not. */
+/* Tests the opening of files by location against the file kinds created by the test: a path follows
+ * symbolic links, a name in a folder given by descriptor does not. */
 #include "io/file.h"
 
 #include <fcntl.h>
@@ -43,7 +44,8 @@ static void test_paths(void **state)
   assert_non_null(strstr(error.message, "a pipe"));
 }
 
-/* Opened at once; the alarm ends a test that waits for a writer. */
+/* Opening a pipe must return at once; the alarm ends a test that blocks until a writer opens the
+ * pipe. */
 static void test_named(void **state)
 {
   const folder *f = *state;
@@ -87,7 +89,7 @@ static void test_names(void **state)
     assert_true(idm_location_in_folder(&place) && idm_location_exists(&place));
     assert_int_equal(idm_location_check(&place, &error), IDM_INPUT);
     assert_non_null(strstr(error.message, kinds[i]));
-    assert_int_equal(open_one(&place, &error), IDM_INPUT); /* at once */
+    assert_int_equal(open_one(&place, &error), IDM_INPUT); /* must not block at the pipe */
     assert_non_null(strstr(error.message, names[i]));
   }
   const idm_location regular = {here, "out.txt", f->file}, none = {here, "none", "none"};

@@ -1,4 +1,5 @@
-/* Plug-ins: what is loaded, and what is refused. */
+/* Tests which plug-ins are loaded and which are refused; the policy of the loaded planner is
+ * compared with a softmax computed here. */
 #include "idm/plugin.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "support.h"
 
-/* The path of one of the plug-ins that are built with the tests. */
+/* Returns the path of a plug-in built with the tests, in a static buffer. */
 static const char *path_of(const char *name)
 {
   static char path[500];
@@ -36,7 +37,8 @@ static void test_refused(void **state)
   refuses("bare", "the planner 'bare' lacks what idm_planner requires");
 }
 
-/* One that is loaded plans by its name, simulates, and is scored as it says. */
+/* The planner of a loaded plug-in is found by name; its policy equals the softmax of its formula,
+ * and data simulated with it have a finite score. */
 static void test_loaded(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* CSV that a spreadsheet does not execute: which cells change, and which do not. */
+/* Tests the escaping of CSV cells that a spreadsheet would execute as formulas against expected
+ * texts. */
 #include "idm/log_file.h"
 
 #include "idm/file.h"
@@ -28,7 +29,7 @@ static void test_cells(void **state)
       {"\"=HYPERLINK(\"\"u\"\",1)\"\n", "\"'=HYPERLINK(\"\"u\"\",1)\"\n"},
       {"  =1, -2\n", "\"'  =1\", -2\n"},
       {"\"\tx\",\"\n=\",\"-\"", "\"'\tx\",\"'\n=\",\"'-\""},
-      /* Numbers stay numbers. */
+      /* Numbers are not escaped. */
       {"-1.5,+3,-1e-9,-inf,-.5,0\n", "-1.5,+3,-1e-9,-inf,-.5,0\n"},
       {"-1.5x,--1,+\n", "\"'-1.5x\",\"'--1\",\"'+\"\n"},
       {"'=x,a=b,1-2\n", "'=x,a=b,1-2\n"}};

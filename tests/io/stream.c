@@ -1,4 +1,5 @@
-/* Bytes of a file, plain or compressed: whole, in members, cut short, damaged. */
+/* Tests the reading of plain and gzip files (whole, of several members, truncated, damaged) against
+ * the text before compression by zlib. */
 #include "io/file.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 enum { text_size = 300000 };
 
-/* A text that compresses to more than one buffer of input. */
+/* Returns a random text of text_size bytes whose compressed form exceeds one input buffer; the
+ * caller frees it. */
 static char *make_text(void)
 {
   char *text = malloc(text_size);
@@ -20,7 +22,8 @@ static char *make_text(void)
   return text;
 }
 
-/* Compress into one gzip member. */
+/* Compresses `length` bytes into one gzip member of at most `room` bytes at `to`; returns its size.
+ */
 static size_t compress_text(const char *text, size_t length, unsigned char *to, size_t room)
 {
   z_stream z = {0};
@@ -35,8 +38,9 @@ static size_t compress_text(const char *text, size_t length, unsigned char *to, 
   return made;
 }
 
-/* Read bytes as a file, in pieces of a size; what came out is compared with what is expected, or
- * the error with its words. */
+/* Writes `bytes` to a file and reads it in pieces of 7001 bytes. The result must equal `opt_text`
+ * (NULL: not compared) of `length` bytes or, if `opt_words` is not NULL, the error message must
+ * contain it. */
 static void expect(const void *bytes, size_t count, const char *opt_text, size_t length,
                    const char *opt_words)
 {
@@ -105,7 +109,7 @@ static void test_damaged(void **state)
   expect(packed, made / 2, NULL, 0, early);
   expect(packed, 2, NULL, 0, early);
   packed[made] = 'x';
-  expect(packed, made + 1, NULL, 0, early); /* the beginning of another member? */
+  expect(packed, made + 1, NULL, 0, early); /* a single byte could begin another member */
   memcpy(packed + made, "no gzip", 7);
   expect(packed, made + 7, NULL, 0, "damaged");
   packed[made / 2] ^= 0x55;

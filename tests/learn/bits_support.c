@@ -1,4 +1,4 @@
-/* Logs with two modes: see the header. */
+/* Logs whose posterior of the dynamics has two modes. */
 #include "learn/bits_support.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ idm_data *bits_simulate(double first, double second, size_t trajectories, size_t
   idm_dynamics *dynamics;
   check(idm_problem_dynamics(problem, &dynamics, &support_error));
   idm_data *data = textbook_simulate(dynamics, false, trajectories, rows, 0, seed);
-  data->sizes.states = 2; /* they are hidden */
+  data->sizes.states = 2; /* of a learner with two hidden states */
   idm_dynamics_destroy(dynamics);
   idm_problem_destroy(problem);
   free(yaml);

@@ -1,4 +1,5 @@
-/* Mixtures of products of Dirichlet rows: densities against the formula and against draws. */
+/* Mixtures of products of Dirichlet densities over rows: densities against the formula and against
+ * draws. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "support.h"
 
-/* One matrix of moves for two actions, and an observation that is impossible in a. */
+/* One transition matrix for two actions, and an observation that is impossible in a. */
 static const char yaml[] =
     "states: [a, b]\nactions: [look, test]\nobservations: [low, high, clear]\nstart: [0.6, 0.4]\n"
     "discount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.4, 0.6]]}\n"
@@ -30,14 +31,15 @@ static double count_of(size_t part, size_t kernel, size_t i)
   return part ? (double)((i + kernel) % 3) : 7 - (double)((i + kernel) % 4);
 }
 
-/* Counts of rows that follow another, and of what is impossible, are not read. */
+/* Counts of tied rows and of impossible entries are ignored. */
 static scene open_scene(void)
 {
   scene s = {.problem = support_yaml(yaml)};
   check(structure_create(s.problem, 0, true, false, &s.structure, &support_error));
   check(dirichlet_create(s.structure, NUMBERS, PARTS, KERNELS, &s.mixture, &support_error));
   for (size_t part = 0; part < PARTS; part++)
-    for (size_t k = 0; k <= KERNELS; k++) { /* the last finds no room */
+    for (size_t k = 0; k <= KERNELS;
+         k++) { /* the last kernel exceeds the capacity and is ignored */
       for (size_t i = 0; i < NUMBERS; i++) s.scratch[i] = count_of(part, k, i);
       dirichlet_add(s.mixture, part, prior, s.scratch);
     }
@@ -51,8 +53,8 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* A product of Dirichlet densities over the start, two rows of moves (they are those of both
- * actions) and two of observations, of which a has two. */
+/* A product of Dirichlet densities over the start, two transition rows (common to both actions) and
+ * two emission rows, of which that of a has two entries. */
 static const size_t first[] = {0, 2, 4, 10, 13}, width[] = {2, 2, 2, 2, 3};
 
 static double kernel_density(size_t part, size_t kernel, const double *numbers)
@@ -94,8 +96,9 @@ static void test_density(void **state)
   close_scene(&s);
 }
 
-/* The density integrates to 1: its mean over even draws is that of their density, the product of
- * Gamma(width) over rows, which is 2. Means of draws are those of all kernels together. */
+/* The density integrates to 1: its mean over uniform draws equals the density of these draws, the
+ * product of Gamma(width) over rows, which is 2. Means of mixture draws are those of all kernels.
+ */
 static void test_draws(void **state)
 {
   (void)state;
@@ -121,7 +124,7 @@ static void test_draws(void **state)
     const double other = prior + count_of(k / KERNELS, k % KERNELS, 1);
     mean += one / (one + other) / (PARTS * KERNELS);
   }
-  /* A start has a standard deviation below 0.25, their mean one of 0.0008. */
+  /* The standard deviation of a draw is below 0.25, that of the mean below 0.0008. */
   assert_near(start, mean, 0.004);
   dirichlet_destroy(NULL);
   close_scene(&s);

@@ -1,4 +1,5 @@
-/* Draws of dynamics: names and places of their numbers, draws as dynamics, spread of models. */
+/* Draws of dynamics: names and places of their numbers, dynamics of a draw, and distances between
+ * models, against values by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "learn/textbook_support.h"
 #include "support.h"
 
-/* Zeros tell the states apart: b alone can be `clear`. The transition stands for both actions. */
+/* Zeros distinguish the states: only b can show `clear`. Both actions share the transition. */
 #define CLINIC                                                                                     \
   "states: [a, b]\nactions: [look, test]\nobservations: [low, high, clear]\nstart: [0.6, 0.4]\n"   \
   "discount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.4, 0.6]]}\n"                                   \
@@ -70,7 +71,7 @@ static void test_names(void **state)
   drawn t = open_drawn();
   assert_int_equal(t.draws.numbers, 15);
   for (size_t k = 0; k < 15; k++) assert_string_equal(t.draws.name.name[k], expected[k]);
-  /* Of all that could be learnt: what is impossible here has a name as well. */
+  /* The names of all learnable numbers include those that are impossible here. */
   idm_labels names;
   size_t *places;
   check(idm_dynamics_names(t.problem, &names, &places, &support_error));
@@ -95,14 +96,14 @@ static void test_take(void **state)
   check(idm_dynamics_of_draw(t.problem, &t.draws, 1, 3, d, &support_error));
   for (size_t k = 0; k < t.draws.numbers; k++)
     assert_true(d->start[t.draws.place[k]] == t.draws.value[k * 10 + 5 + 3]);
-  /* The start, four rows of moves and four of observations. */
+  /* The start, four transition rows and four emission rows. */
   for (size_t r = 0, first = 0; r < 9; r++) {
     const size_t width = r < 5 ? 2 : 3;
     double sum = 0;
     for (size_t j = 0; j < width; j++) sum += d->start[first++];
     assert_near(sum, 1, 1e-12);
   }
-  /* The second action moves as the first does, and what was impossible stays so. */
+  /* The second action has the first one's transitions, and impossible entries stay 0. */
   assert_memory_equal(d->transition, d->transition + 4, 4 * sizeof(double));
   assert_true(d->emission[2] == 0);
   assert_int_equal(idm_dynamics_of_draw(t.problem, &t.draws, 2, 0, d, NULL), IDM_USAGE);
@@ -113,7 +114,7 @@ static void test_take(void **state)
   close_drawn(&t);
 }
 
-/* Two models whose transitions are 0.2 apart in one row of four: 0.1 from their mean in each. */
+/* Two models whose transitions differ by 0.2 in one row of four: 0.1 from their mean. */
 static void test_spread(void **state)
 {
   (void)state;
@@ -129,8 +130,8 @@ static void test_spread(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A terminal action that shares its rows under "*", first or last: names, places and ties are the
- * same in the problem with the numbers of a draw. */
+/* A terminal action that shares its rows under "*", first or last: names, places and ties are
+ * unchanged after setting the dynamics of a draw. */
 static void test_terminal(void **state)
 {
   (void)state;
@@ -159,7 +160,7 @@ static void test_terminal(void **state)
     idm_dynamics_draws names[2] = {{0}, {0}};
     check(draws_name(s, problem->setting, &names[0], &support_error));
     check(draws_name(again, problem->setting, &names[1], &support_error));
-    assert_int_equal(names[0].numbers, 10); /* start, two rows of moves, two of what is seen */
+    assert_int_equal(names[0].numbers, 10); /* start, two transition rows, two emission rows */
     assert_int_equal(names[1].numbers, 10);
     assert_string_equal(names[0].name.name[2], "transition[*,a,a]");
     for (size_t k = 0; k < 10; k++) {

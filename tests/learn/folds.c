@@ -1,5 +1,5 @@
-/* Held-out likelihoods: one left out at a time against a plain loop, agents that stay together, and
- * what is refused. */
+/* Cross-validated likelihoods: against a leave-one-out loop, with agents kept together, and
+ * refusals. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static size_t rows_of(const idm_data *data, size_t trajectory)
   return rows;
 }
 
-/* Log-likelihoods of all trajectories, learnt without those of one number. */
+/* Log-likelihoods of all trajectories, learnt without those whose number is `left_out`. */
 static void leave_out(const fixture *f, const uint32_t *number, size_t left_out, double *scores)
 {
   idm_iohmm *learner;
@@ -56,8 +56,8 @@ static void leave_out(const fixture *f, const uint32_t *number, size_t left_out,
   idm_iohmm_destroy(learner);
 }
 
-/* As many folds as trajectories: each is its own, however they are dealt. The mean is a ratio of
- * sums, and its error that of a ratio (Cochran 1977, section 6.4). */
+/* As many folds as trajectories: each trajectory is a fold, in any assignment. The mean is a ratio
+ * of sums, with the standard error of a ratio (Cochran 1977, section 6.4). */
 static void test_one_at_a_time(void **state)
 {
   (void)state;
@@ -84,7 +84,8 @@ static void test_one_at_a_time(void **state)
   close_fixture(&f);
 }
 
-/* Differences are to the best, which is told by its own being 0; threads change no number. */
+/* Differences are relative to the best, whose own is 0; results do not depend on the number of
+ * threads. */
 static void test_numbers_of_states(void **state)
 {
   (void)state;
@@ -108,8 +109,8 @@ static void test_numbers_of_states(void **state)
   close_fixture(&f);
 }
 
-/* Agents stay together: with as many folds as agents the folds are the agents, and the units of the
- * error are they. */
+/* Agents are kept together: with as many folds as agents the folds are the agents, which are the
+ * units of the error. */
 static void test_agents_stay_together(void **state)
 {
   (void)state;

@@ -1,5 +1,6 @@
-/* Draws of dynamics against the exact posterior: logs so small that every path of hidden states is
- * summed over, with the rows integrated out given the path (a product of Dirichlet-multinomials).
+/* Gibbs draws of dynamics against the exact posterior: logs so small that all paths of hidden
+ * states are summed, with the rows integrated out given the path (a product of
+ * Dirichlet-multinomials).
  *
  * Contents: the exact posterior · draws against it · interchangeable states · several modes ·
  * checkpoints · refusals */
@@ -10,7 +11,7 @@
 #include "learn/textbook_support.h"
 #include "support.h"
 
-/* Zeros tell the states apart: b alone can be `clear`. The transition stands for both actions. */
+/* Zeros distinguish the states: only b can show `clear`. Both actions share the transition. */
 #define CLINIC                                                                                     \
   "states: [a, b]\nactions: [look, test]\nobservations: [low, high, clear]\nstart: [0.6, 0.4]\n"   \
   "discount: 0.9\ntransition: {'*': [[0.7, 0.3], [0.4, 0.6]]}\n"                                   \
@@ -28,8 +29,8 @@ typedef struct exact {
   double square[MOST_NUMBERS];
 } exact;
 
-/* The rows of the dynamics one after the other; those of a second action follow the first's where
- * the file gives one matrix for both (here: transitions). */
+/* Number of rows of the dynamics, in sequence; rows of the second action are tied to those of the
+ * first if the file has one matrix for both (here: transitions). */
 static size_t rows_of(const idm_dynamics *d)
 {
   return 1 + 2 * d->sizes.actions * d->sizes.states;
@@ -49,8 +50,8 @@ static size_t leader(const idm_dynamics *d, size_t r)
              : r;
 }
 
-/* What a path of hidden states counts; false where it needs what is impossible. states[] holds
- * those of all trajectories, one more than there are rows. */
+/* Counts of a path of hidden states; false if it uses an impossible observation. states[] has one
+ * more entry per trajectory than it has rows. */
 static bool count_path(const idm_data *data, const idm_dynamics *d, bool before, const int *states,
                        double *counts, double *weight)
 {
@@ -85,7 +86,7 @@ static void gather(const idm_dynamics *d, double *counts)
   }
 }
 
-/* log of the integral over a row of Dirichlet(prior) times its counts. */
+/* Log of the integral of Dirichlet(prior) times the likelihood of the counts over a row. */
 static double log_marginal(const double *p, const double *counts, size_t width, double prior)
 {
   double all = 0, concentration = 0, sum = 0;
@@ -161,7 +162,7 @@ typedef struct drawn {
   idm_problem *problem;
   idm_data *data;
   idm_dynamics *truth;
-  idm_modes modes; /* the truth unless others are put in */
+  idm_modes modes; /* the truth unless set otherwise */
   idm_iohmm *learner;
   idm_learn_settings settings;
   idm_dynamics_draws draws;
@@ -203,7 +204,7 @@ static void close_drawn(drawn *t)
   idm_problem_destroy(t->problem);
 }
 
-/* A mean of draws, with its own standard error, against a number. */
+/* A mean of draws against its expectation, within 4.5 Monte Carlo standard errors. */
 static void expect_mean(const double *x, const idm_dynamics_draws *draws, double expected,
                         const char *name)
 {
@@ -214,7 +215,7 @@ static void expect_mean(const double *x, const idm_dynamics_draws *draws, double
 }
 
 /* First and second moments of every number. At 4.5 standard errors one comparison fails by chance
- * 7e-6 of the time, and the 150 of this file together with about one seed in a thousand. */
+ * with probability 7e-6, and the 150 of this file together at about one seed in a thousand. */
 static void expect_moments(drawn *t, const exact *e, size_t numbers)
 {
   const size_t all = t->draws.chains * t->draws.draws;
@@ -255,7 +256,7 @@ static void test_before(void **state)
   close_drawn(&t);
 }
 
-/* Cells that are blank in the middle, and ends of which nothing was seen. */
+/* Missing cells in the middle, and trajectories that end with missing cells. */
 static void test_blanks(void **state)
 {
   (void)state;
@@ -270,7 +271,7 @@ static void test_blanks(void **state)
   }
 }
 
-/* Trajectories that begin in a belief of their own say nothing of the start. */
+/* Trajectories with a start belief of their own do not inform the common start. */
 static void test_beliefs(void **state)
 {
   (void)state;
@@ -288,8 +289,8 @@ static void test_beliefs(void **state)
 
 /* --- interchangeable states ----------------------------------------------------------------- */
 
-/* A state in which the left arm wins, and one in which the right arm does; it stays. Over both arms
- * the states win as often, so that nothing but the whole table distinguishes them. */
+/* One state in which the left arm wins, and one in which the right arm does; states are permanent.
+ * Over both arms the states win equally often, so only the whole table distinguishes them. */
 #define BANDIT                                                                                     \
   "states: [a, b]\nactions: [left, right]\nobservations: [lost, won]\nstart: [0.5, 0.5]\n"         \
   "discount: 0.9\ntransition: {'*': identity}\n"                                                   \
@@ -297,10 +298,10 @@ static void test_beliefs(void **state)
   "utility: {left: 0, right: 0}\n"
 enum { WINS = 4 };
 
-/* Wins of left in a and b, then of right: places of dynamics, and names. */
+/* Places of the winning probabilities: left in a and b, then right. */
 static const size_t win_place[WINS] = {11, 13, 15, 17};
 
-/* Squared distance from the truth, states a and b called so or the other way round. */
+/* Squared distance from the truth, with states a and b as labelled or exchanged. */
 static double win_distance(const drawn *t, const double *win, bool turned)
 {
   double sum = 0;
@@ -309,7 +310,7 @@ static double win_distance(const drawn *t, const double *win, bool turned)
   return sum;
 }
 
-/* How often each arm lost and won in each trajectory. */
+/* Losses and wins of each arm in each trajectory: [action][observation]. */
 typedef struct counted {
   double of[2][2];
 } counted;
@@ -338,8 +339,8 @@ static double bandit_density(const drawn *t, const counted *counts, const double
   return sum;
 }
 
-/* Moments over the half of the posterior whose names are nearest to the truth, by midpoints: with
- * 40 points in place of 32 means change by less than 2e-4. */
+/* Moments over the half of the posterior with labels nearest to the truth, by the midpoint rule:
+ * with 40 points instead of 32, means change by less than 2e-4. */
 static exact integrate_bandit(const drawn *t)
 {
   enum { POINTS = 32, TRAJECTORIES = 7 };
@@ -353,7 +354,7 @@ static exact integrate_bandit(const drawn *t)
       win[k] = ((double)(rest % POINTS) + 0.5) / POINTS;
     const double nearer = win_distance(t, win, true) - win_distance(t, win, false);
     if (nearer < -1e-12) continue;
-    /* Half of the points as near to both belongs to either. */
+    /* Equidistant points count half for each labelling. */
     const double weight = (nearer > 1e-12 ? 1 : 0.5) * exp(bandit_density(t, counts, win) + 30);
     e.weight += weight;
     for (size_t k = 0; k < WINS; k++) {
@@ -370,7 +371,7 @@ static exact integrate_bandit(const drawn *t)
   return e;
 }
 
-/* Draws have the moments of the posterior with names nearest to the mode. */
+/* Draws have the moments of the posterior with labels nearest to the mode. */
 static void test_bandit(void **state)
 {
   (void)state;
@@ -391,16 +392,16 @@ static void test_bandit(void **state)
 
 /* --- several modes -------------------------------------------------------------------------- */
 
-/* States take turns, so that the first state of a trajectory decides all others. Only b can be
- * `clear`, which is never seen: in one mode a is low and b high, in the other a is high and b low,
+/* States alternate, so the first state of a trajectory determines all others. Only b can show
+ * `clear`, which never occurs: in one mode a shows low and b high, in the other a high and b low,
  * and a sweep would have to change all trajectories at once to move between them. */
 #define TURNS                                                                                      \
   "states: [a, b]\nactions: [look]\nobservations: [low, high, clear]\nstart: [0.5, 0.5]\n"         \
   "discount: 0.9\ntransition: {look: [[0, 1], [1, 0]]}\n"                                          \
   "observation: {look: [[0.7, 0.3, 0], [0.3, 0.5, 0.2]]}\nutility: {look: 0}\n"
 
-/* Three of five rows of a trajectory are of the state that it does not start in, so that the modes
- * differ in how often b is visited, which alone has three possible observations. */
+/* Three of five rows of a trajectory are in the state other than its first, so the modes differ in
+ * the number of visits to b, the only state with three possible observations. */
 static drawn open_turns(void)
 {
   enum { trajectories = 8, rows = 5 };
@@ -412,7 +413,8 @@ static drawn open_turns(void)
   return t;
 }
 
-/* The sum over the first states of all trajectories; *share is that of a majority in a. */
+/* Sum over the first states of all trajectories; *share is the posterior probability of a majority
+ * in a. */
 static exact integrate_turns(const drawn *t, double *share)
 {
   exact e = {0};
@@ -441,7 +443,8 @@ static void search_turns(drawn *t, idm_learn_result *learnt)
 {
   idm_iohmm *learner;
   t->settings.starts = 10;
-  t->settings.start = IDM_LEARN_FROM_RANDOM; /* states without names: modes are named either way */
+  t->settings.start =
+      IDM_LEARN_FROM_RANDOM; /* unlabelled states: modes occur with both labellings */
   check(idm_iohmm_create(t->problem, t->data, 0, IDM_LEARN_FIX_NOTHING, &learner, &support_error));
   check(idm_learn(learner, t->problem, &t->settings, NULL, NULL, learnt, &support_error));
   idm_iohmm_destroy(learner);
@@ -449,7 +452,7 @@ static void search_turns(drawn *t, idm_learn_result *learnt)
   assert_true(learnt->dynamics == learnt->modes.mode[0]);
 }
 
-/* Draws have the moments of the posterior over both modes. Chains around one mode stay there. */
+/* Draws have the moments of the posterior over both modes. Chains given one mode stay in it. */
 static void test_two_modes(void **state)
 {
   (void)state;
@@ -484,7 +487,7 @@ static void test_two_modes(void **state)
 
 /* --- checkpoints ---------------------------------------------------------------------------- */
 
-/* Stopped at several moments, each time gone on with: the draws of a run that nobody stopped. */
+/* Stopped at several times and resumed: the draws equal those of an uninterrupted run. */
 static void expect_same_resumed(drawn *t)
 {
   static const double when[] = {0, 0.02, 0.4, 0.9};

@@ -1,5 +1,5 @@
-/* The input-output hidden Markov model over the tree against a textbook's, trajectory by
- * trajectory. */
+/* The input-output hidden Markov model over the tree of histories, against a textbook
+ * implementation that goes trajectory by trajectory. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@ typedef struct cohort {
   idm_iohmm *learner;
 } cohort;
 
-/* A problem at random, in which action 1 never shows the last observation and state 0 never leads
- * to the last one; transitions are one matrix where `tied`. */
+/* A random problem in which action 1 never shows the last observation and state 0 never leads to
+ * the last state; both actions share one transition matrix if `tied`. */
 static cohort make_cohort(bool before, bool tied, size_t trajectories, size_t rows, double blank)
 {
   idm_random random;
@@ -58,7 +58,7 @@ static void compare(const idm_dynamics *a, const idm_dynamics *b, double toleran
   for (size_t i = 0; i < a->numbers; i++) assert_near(a->start[i], b->start[i], tolerance);
 }
 
-/* Steps of both from the same dynamics, with the likelihood before each. */
+/* Steps of both implementations from the same dynamics, with the likelihood before each step. */
 static void step_beside_textbook(cohort *c, bool before, const int tie[4], int steps)
 {
   idm_dynamics *plain;
@@ -74,7 +74,7 @@ static void step_beside_textbook(cohort *c, bool before, const int tie[4], int s
   idm_dynamics_destroy(plain);
 }
 
-/* Likelihood and steps, with what is seen after the action or before it, tied or not, with blanks.
+/* Likelihood and steps, with emissions after or before the action, tied or not, with missing cells.
  */
 static void test_textbook(void **state)
 {
@@ -88,7 +88,7 @@ static void test_textbook(void **state)
   }
 }
 
-/* Long trajectories underflow without scaling: 3,000 rows at once. */
+/* Long trajectories would underflow without scaling: 3,000 rows. */
 static void test_long(void **state)
 {
   (void)state;
@@ -100,8 +100,8 @@ static void test_long(void **state)
   drop_cohort(&c);
 }
 
-/* Expected starts sum to the trajectories, the likelihood by trajectory to the whole, and a part
- * that counts is what it is alone. */
+/* Likelihoods by trajectory sum to the total, and likelihoods of a selection and its complement do
+ * as well. */
 static void test_parts(void **state)
 {
   (void)state;
@@ -121,7 +121,8 @@ static void test_parts(void **state)
   drop_cohort(&c);
 }
 
-/* Start beliefs of the log are used, and the common start is learnt from the others alone. */
+/* Start beliefs of the log are used; the common start is learnt from the other trajectories only.
+ */
 static void test_start_beliefs(void **state)
 {
   (void)state;
@@ -136,7 +137,7 @@ static void test_start_beliefs(void **state)
   drop_cohort(&c);
 }
 
-/* What is impossible, and actions that are not recorded, are refused at their line. */
+/* Impossible observations and unrecorded actions are refused, with their line. */
 static void test_refused(void **state)
 {
   (void)state;
@@ -166,7 +167,7 @@ static void test_refused(void **state)
   assert_non_null(strstr(error.message, "the action is a missed response"));
   free(c.data->missed);
   c.data->missed = NULL;
-  /* At the end, with nothing seen: nothing hangs on it. */
+  /* At the end of a trajectory, without an observation, a missing action has no effect. */
   c.data->action[4] = 1;
   c.data->action[5] = IDM_MISSING;
   c.data->observation[5] = IDM_MISSING;
@@ -175,8 +176,8 @@ static void test_refused(void **state)
   drop_cohort(&c);
 }
 
-/* Action 1 ends every trajectory and is taken nowhere else; with `shown` it shows something. What
- * the log tells nothing of stays at the file's numbers, in steps and in draws. */
+/* Action 1 ends every trajectory and is taken nowhere else; with `shown` it has an observation.
+ * Rows without information keep the file's numbers, in steps and in draws. */
 static void ending(bool before, bool tied, bool shown, bool moves_stay, bool shows_stay)
 {
   enum { rows = 4, moves = 9, shows = 12 };
@@ -203,7 +204,7 @@ static void ending(bool before, bool tied, bool shown, bool moves_stay, bool sho
   settings.draws = 10;
   check(idm_learn_draw(c.learner, c.problem, &(idm_modes){1, &c.truth, NULL}, &settings, NULL, NULL,
                        &draws, &support_error));
-  /* Of three rows of three with a 0: 8 numbers; of three of four without their last: 9. */
+  /* Three rows of three with one 0 have 8 numbers; three rows of four without the last have 9. */
   const size_t always = 3 + 8 + 12;
   assert_int_equal(draws.numbers, always + (tied || moves_stay ? 0 : 8) + (shows_stay ? 0 : 9));
   idm_dynamics_draws_clear(&draws);
@@ -216,9 +217,9 @@ static void test_nothing_seen(void **state)
   (void)state;
   ending(false, false, false, true, true);
   ending(false, false, true, false, false);
-  /* What is one with an action that was seen is learnt with it. */
+  /* Rows tied to an observed action are learnt with it. */
   ending(false, true, false, false, true);
-  /* What is seen before a move says nothing of where it leads. */
+  /* An observation before a transition does not inform where it leads. */
   ending(true, false, true, true, false);
 }
 

@@ -1,5 +1,5 @@
-/* Learning: monotone, zeros and ties kept, states ordered, dynamics recovered; held-out likelihood
- * finds the number of states; posterior draws are those of a known posterior. */
+/* Learning of dynamics: monotone EM, zeros and ties kept, states ordered, the truth recovered;
+ * cross-validation finds the number of states; posterior draws against known posteriors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "learn/textbook_support.h"
 #include "support.h"
 
-/* Three states that stay, two actions, the second of which tells more; zeros as in a clinic: state
- * 0 never leads to 2 nor 2 to 0, and the first action shows observations 0 and 1 alone. */
+/* Three persistent states and two actions, the second more informative. Zeros: a never leads to c
+ * nor c to a, and the first action never shows `high`. */
 static const char clinic[] =
     "states: [a, b, c]\nactions: [look, test]\nobservations: [low, middle, high]\n"
     "start: [0.5, 0.3, 0.2]\ndiscount: 0.9\n"
@@ -43,7 +43,7 @@ static void check_monotone(const idm_learn_result *learnt)
   assert_true(learnt->trace[learnt->steps - 1] == learnt->objective);
 }
 
-/* The posterior of what may be learnt, from chains long enough for a 90 % interval. */
+/* Posterior draws of the dynamics, from chains long enough for a 90 % interval. */
 static void draw_dynamics(const idm_problem *problem, const idm_data *data,
                           idm_dynamics_draws *draws)
 {
@@ -60,9 +60,9 @@ static void draw_dynamics(const idm_problem *problem, const idm_data *data,
   idm_iohmm_destroy(learner);
 }
 
-/* Of the 25 numbers each lies within four posterior sds of the truth, by Gibbs and by Baum and
- * Welch (by chance not so in one of 600 seeds), and of their intervals of 90 % at least 18 hold it
- * (fewer in one of 440 seeds, were they independent). */
+/* Each of the 25 numbers is within four posterior sds of the truth, by Gibbs and by Baum-Welch
+ * (fails by chance at one of 600 seeds), and at least 18 of their 90 % intervals contain it (fewer
+ * at one of 440 seeds, if independent). */
 static void check_truth(const idm_dynamics_draws *draws, const idm_dynamics *truth,
                         const idm_dynamics *learnt)
 {
@@ -81,8 +81,9 @@ static void check_truth(const idm_dynamics_draws *draws, const idm_dynamics *tru
   assert_true(held >= 18);
 }
 
-/* From the file, from random starts: the trace never falls, zeros stay, the tied matrix is one, and
- * the truth is recovered within its error; validation/learn.py counts intervals over cohorts. */
+/* From the file and from random starts: the objective never decreases, zeros stay, the tied matrix
+ * is common, and the truth is recovered within its error; validation/learn.py counts intervals over
+ * many cohorts. */
 static void test_recovery(void **state)
 {
   (void)state;
@@ -115,7 +116,7 @@ static void test_recovery(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The start is kept where it is held, and learnt elsewhere. */
+/* A fixed start is kept; a free one is learnt. */
 static void test_hold(void **state)
 {
   (void)state;
@@ -137,8 +138,8 @@ static void test_hold(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Relabelling: states of a random start come in the order of what they show, whatever their names
- * in the file; observations that change places change nothing but their columns. */
+/* Relabelling: states of a random start are ordered by their observations, whatever their names in
+ * the file; permuted observations permute columns only. */
 static const char two[] =
     "states: [a, b]\nactions: [look]\nobservations: [low, high]\nstart: [0.6, 0.4]\ndiscount: 0.9\n"
     "transition: {'*': [[0.85, 0.15], [0.3, 0.7]]}\n"
@@ -157,7 +158,7 @@ static void test_order(void **state)
   idm_learn_result first = learn(problem, data, &learner, settings);
   assert_true(first.dynamics->emission[0] > first.dynamics->emission[2]);
   idm_iohmm_destroy(learner);
-  /* Observations swapped: the other state is then the first. */
+  /* With the observations exchanged, the other state comes first. */
   for (size_t r = 0; r < data->rows; r++)
     if (data->observation[r] != IDM_MISSING) data->observation[r] = 1 - data->observation[r];
   idm_learn_result second = learn(problem, data, &learner, settings);
@@ -171,8 +172,8 @@ static void test_order(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Rounds of starts go on, at most three, until enough of them reach the best, and are the same at
- * any thread count. States of random starts have the order of the file's, which descends here. */
+/* Rounds of starts continue, at most three, until enough of them reach the best, for any number of
+ * threads. States of random starts have the file's order, here decreasing. */
 static void test_rounds(void **state)
 {
   (void)state;
@@ -188,7 +189,7 @@ static void test_rounds(void **state)
   idm_learn_result few = learn(problem, data, &learner, settings);
   assert_int_equal(few.starts, 4);
   assert_int_equal(few.met, 4);
-  assert_int_equal(few.best, 0); /* the file's start, as high as the others */
+  assert_int_equal(few.best, 0); /* the file's start, equal to the others */
   idm_iohmm_destroy(learner);
   settings.repeats = 7;
   settings.threads = settings.threads == 1 ? 2 : 1;
@@ -196,7 +197,7 @@ static void test_rounds(void **state)
   assert_int_equal(all.starts, 6);
   assert_memory_equal(all.reached, few.reached, 4 * sizeof(double));
   idm_iohmm_destroy(learner);
-  /* A first start that observes little is worse than random ones. */
+  /* A nearly uninformative first start is worse than random ones. */
   static const double void_of[] = {0.5, 0.5, 0.5 + 1e-9, 0.5 - 1e-9};
   memcpy(problem->setting->emission, void_of, sizeof void_of);
   settings.iterations = 60;
@@ -211,8 +212,8 @@ static void test_rounds(void **state)
   idm_problem_destroy(problem);
 }
 
-/* One zero distinguishes all states and hardly matters to the log: random starts end at modes that
- * differ by the names of states. They get the file's names, and are one mode. */
+/* One zero distinguishes all states but hardly affects the likelihood: random starts end at modes
+ * that differ in labels only. They get the file's labels, and are one mode. */
 static void test_names(void **state)
 {
   (void)state;
@@ -237,7 +238,7 @@ static void test_names(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A file whose states are alike is refused, as no step would tell them apart. */
+/* A file with identical states is refused, because no EM step would separate them. */
 static void test_alike(void **state)
 {
   (void)state;
@@ -259,8 +260,7 @@ static void test_alike(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Held out: two states predict better than one, and three no better than two by more than chance.
- */
+/* Held out, two states predict better than one, and three no better than two beyond chance. */
 static void test_folds(void **state)
 {
   (void)state;
@@ -282,7 +282,7 @@ static void test_folds(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where the state is seen the posterior is known: Dirichlet(prior + counts). */
+/* With observed states the posterior is known: Dirichlet(prior + counts). */
 static const char seen[] =
     "states: [a, b]\nactions: [stay, go]\nobservations: states\nstart: a\ndiscount: 0.9\n"
     "transition: {stay: [[0.7, 0.3], [0.4, 0.6]], go: [[0.5, 0.5], [0.5, 0.5]]}\n"
@@ -330,7 +330,7 @@ static void test_draws(void **state)
     assert_true(fabs(sqrt(square - mean * mean) / sd - 1) < 0.06);
   }
   assert_string_equal(draws.name.name[0], "transition[stay,a,a]");
-  /* The same at any number of threads. */
+  /* The number of threads has no effect. */
   idm_dynamics_draws again;
   settings.threads = settings.threads == 1 ? 2 : 1;
   check(idm_learn_draw(learner, problem, &learnt.modes, &settings, NULL, NULL, &again,
@@ -353,8 +353,8 @@ static void draw_rows(idm_random *random, double prior, double *p, size_t rows)
   }
 }
 
-/* Hidden states, little data: the posterior mean and sd of the log-likelihood, which no relabelling
- * moves, by weighing draws of the prior. */
+/* Hidden states, little data: the posterior mean and sd of the log-likelihood, which is invariant
+ * under relabelling, by weighted draws of the prior. */
 static void test_hidden_draws(void **state)
 {
   (void)state;

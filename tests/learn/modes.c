@@ -1,5 +1,5 @@
-/* Modes: evidence against that of complete data, ends of a search that are one mode and that are
- * two, where chains start. */
+/* Modes of dynamics: evidence against that of complete data, ends of a search that are one mode or
+ * two, and the modes in which chains start. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ typedef struct scene {
   idm_learn_result learnt;
 } scene;
 
-/* A log of two bits of which every second trajectory is the one before it with its bits exchanged,
- * so that the posterior is the same for both bits, where all pairs are copied. */
+/* A log of two bits; in the first `copied` pairs the second trajectory is the first with its bits
+ * exchanged. If all pairs are copied, the posterior is symmetric in the bits. */
 static idm_data *simulate_bits(size_t pairs, size_t copied, size_t rows)
 {
   idm_data *data = bits_simulate(0.8, 0.8, 2 * pairs, rows, 3);
@@ -59,8 +59,8 @@ static double log_marginal(double prior, double one, double other)
          lgamma(2 * prior + one + other);
 }
 
-/* Where observations and the start give the states away the evidence is exact: a product of
- * Dirichlet-multinomials over the moves from a, those from b, and what b shows. */
+/* If observations and the start reveal the states, the evidence is exact: a product of
+ * Dirichlet-multinomials over the transitions from a, those from b, and the emissions of b. */
 static void test_complete(void **state)
 {
   (void)state;
@@ -105,7 +105,8 @@ static void test_complete(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Draws whose states follow the first bit, by whichever names: one of them shows ll and lh. */
+/* Share of the draws whose states follow the first bit, under either labelling: one state shows ll
+ * and lh. */
 static idm_diagnosis first_bit(const idm_dynamics_draws *d)
 {
   const size_t all = d->chains * d->draws;
@@ -126,7 +127,8 @@ static idm_diagnosis first_bit(const idm_dynamics_draws *d)
   return found;
 }
 
-/* 3,000 observations, in which a mode of one bit and its mirror image have a half each. */
+/* 3,000 observations, for which the mode of one bit and that of the other have half of the
+ * posterior each. */
 static void test_mirror(void **state)
 {
   (void)state;
@@ -147,8 +149,7 @@ static void test_mirror(void **state)
   close_scene(&s);
 }
 
-/* Without their copies some trajectories favour one bit; draws have the share that the evidence
- * gives it. */
+/* With some uncopied pairs one bit is favoured; the share of the draws is that of the evidence. */
 static void test_uneven(void **state)
 {
   (void)state;
@@ -167,7 +168,7 @@ static void test_uneven(void **state)
   close_scene(&s);
 }
 
-/* Ends of the search that are lower by more than chains could show are no modes. */
+/* Ends of the search far below the best, which chains would not visit, are not modes. */
 static void test_one_mode(void **state)
 {
   (void)state;

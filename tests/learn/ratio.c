@@ -1,4 +1,5 @@
-/* Learnt rows as log-ratios: there and back, ties, and the density with its Jacobian. */
+/* Learnt rows as log-ratios: round trips, ties, and the density with its Jacobian against finite
+ * differences. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -6,14 +7,14 @@
 
 #include "support.h"
 
-/* `go` and `stay` share their emissions under "*", `end` is terminal. */
+/* `go` and `stay` share their emissions under "*"; `end` is terminal. */
 static const char yaml[] =
     "states: [a, b]\nactions: [go, stay, end]\nobservations: [x, y, z]\ndiscount: 0.9\n"
     "start: [0.3, 0.7]\nterminal: [end]\n"
     "transition: {go: [[0.2, 0.8], [0, 1]], stay: identity, end: identity}\n"
     "observation: {'*': [[0.2, 0.5, 0.3], [0.25, 0.75, 0]], end: uniform}\n"
     "utility: {go: 0, stay: 0, end: 0}\n";
-enum { COUNT = 1 + 1 + 2 + 1 }; /* start, go from a, what a shows, what b shows */
+enum { COUNT = 1 + 1 + 2 + 1 }; /* start, go from a, emissions of a, emissions of b */
 
 typedef struct fixture {
   idm_problem *problem;
@@ -49,7 +50,7 @@ static void test_there_and_back(void **state)
   assert_near(y[3], log(0.5 / 0.3), 1e-15);
   assert_near(y[4], log(0.25 / 0.75), 1e-15);
   check(idm_problem_dynamics(f.problem, &d, &support_error));
-  for (size_t i = 0; i < COUNT; i++) y[i] += i == 2 ? 900 : -0.3; /* one entry is nearly 1 */
+  for (size_t i = 0; i < COUNT; i++) y[i] += i == 2 ? 900 : -0.3; /* one entry becomes nearly 1 */
   ratio_set(f.s, y, d->start);
   const double *go = d->emission, *stay = d->emission + 6;
   assert_memory_equal(go, stay, 6 * sizeof(double)); /* tied */
@@ -65,8 +66,8 @@ static void test_there_and_back(void **state)
   close_fixture(&f);
 }
 
-/* Dirichlet(1.7) over the entries of a row of three times the determinant of their derivatives by
- * the ratios, by differences; ratios of densities, as the constant is left open. */
+/* Dirichlet(1.7) over a row of three entries times the determinant of their derivatives by the
+ * log-ratios, by differences, up to a constant. */
 static double by_differences(const structure *s, const double *y, double *numbers)
 {
   const size_t first = s->row[structure_emission(s, 0, 0)].first;

@@ -1,5 +1,5 @@
-/* What may be learnt: rows that are tied, what is possible, modes and draws of rows, and states
- * that change places. */
+/* Structure of learnt dynamics: ties, possible entries, modes and draws of rows, and permutations
+ * of states, against formulas and enumeration. */
 #include "learn/learn.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "support.h"
 
-/* Three states; `go` and `stay` share their emissions under "*", `end` is terminal. Zeros let
- * states 2 and 3 change places and tell state 1 apart. */
+/* Three states; `go` and `stay` share their emissions under "*", `end` is terminal. Zeros make the
+ * second and third states interchangeable and distinguish the first. */
 static const char yaml[] =
     "states: [a, b, c]\nactions: [go, stay, end]\nobservations: [x, y]\ndiscount: 0.9\n"
     "start: [0, 0.5, 0.5]\nterminal: [end]\n"
@@ -74,8 +74,8 @@ static void test_rows(void **state)
   close_fixture(&f);
 }
 
-/* The mode of Dirichlet(prior) given counts is (n + prior - 1) over their sum, tied rows counting
- * together: no other row has a larger density. */
+/* The mode of Dirichlet(prior) given counts is (n + prior - 1) over their sum, with the counts of
+ * tied rows added. */
 static void test_modes(void **state)
 {
   (void)state;
@@ -103,11 +103,11 @@ static void test_modes(void **state)
     }
     assert_near(total, 1, 1e-15);
   }
-  assert_near(row_at(f.s, structure_emission(f.s, 2, 0), f.numbers)[0], 0.5, 0); /* as it was */
+  assert_near(row_at(f.s, structure_emission(f.s, 2, 0), f.numbers)[0], 0.5, 0); /* unchanged */
   close_fixture(&f);
 }
 
-/* Without counts, and with a flat prior, a row stays. */
+/* Without counts and under a flat prior a row is unchanged. */
 static void test_nothing_known(void **state)
 {
   (void)state;
@@ -117,14 +117,14 @@ static void test_nothing_known(void **state)
   structure_maximise(f.s, 1, counts, f.numbers);
   assert_memory_equal(f.numbers, before, sizeof before);
   assert_true(structure_log_prior(f.s, 1, f.numbers) == 0);
-  /* Of what is learnt: start .5 .5; go .2 .4 .4 .5 .5 .5 .5; stay 1 1 1; emissions 1 and twice
-   * .25 .75, once for both actions. */
+  /* Learnt rows: start .5 .5; go .2 .4 .4 .5 .5 .5 .5; stay 1 1 1; emissions 1, .25 .75 and .75
+   * .25, once for both actions. */
   const double sum = 6 * log(0.5) + log(0.2) + 2 * log(0.4) + 2 * log(0.25) + 2 * log(0.75);
   assert_near(structure_log_prior(f.s, 3, f.numbers), 2 * sum, 1e-12);
   close_fixture(&f);
 }
 
-/* Draws of Dirichlet(prior + counts): mean of each number within 5 standard errors. */
+/* Draws of Dirichlet(prior + counts): the mean of a number within 5 standard errors. */
 static void test_draws(void **state)
 {
   (void)state;
@@ -152,7 +152,7 @@ static void test_draws(void **state)
 
 /* --- states that change places -------------------------------------------------------------- */
 
-/* b shows y more often than c: put in order, they change places, and everything goes with them. */
+/* b shows y more often than c: ordering exchanges the states with all their rows. */
 static void test_order(void **state)
 {
   (void)state;
@@ -177,18 +177,18 @@ static void test_order(void **state)
   double again[NUMBERS];
   memcpy(again, f.numbers, sizeof again);
   structure_order(f.s, NULL, again, scratch);
-  assert_memory_equal(again, f.numbers, sizeof again); /* it is in order now */
+  assert_memory_equal(again, f.numbers, sizeof again); /* already ordered */
   const idm_dynamics like = {.start = before};
   structure_order(f.s, like.start, again, scratch);
   assert_memory_equal(again, before, sizeof before);
   structure_order(f.s, NULL, again, scratch);
   structure_match_states(f.s, &(const idm_dynamics *){&like}, 1, again, scratch);
-  assert_memory_equal(again, before, sizeof before); /* and back, as others are ordered */
+  assert_memory_equal(again, before, sizeof before); /* and back, in the order of another */
   close_fixture(&f);
 }
 
-/* Of five interchangeable states the names nearest to one of two dynamics, as a search through all
- * 120 permutations finds them; whatever names come in, the same numbers come out. */
+/* Of five interchangeable states, the labels nearest to one of two dynamics, against a search
+ * through all 120 permutations; the result does not depend on the input labels. */
 static void test_nearest(void **state)
 {
   (void)state;
@@ -241,7 +241,7 @@ static void test_nearest(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where the log names states none changes places. */
+/* If the log names states, none are exchanged. */
 static void test_named_states(void **state)
 {
   (void)state;
@@ -269,8 +269,8 @@ static void test_alike(void **state)
   close_fixture(&f);
 }
 
-/* Zeros distinguish all three states: 3 never leads to 1. Numbers whose states are called otherwise
- * are brought back, with the zero where it belongs; those that are near already stay. */
+/* Zeros distinguish all three states: c never leads to a. Permuted dynamics are relabelled, with
+ * the zero in its place; those that are nearest already are unchanged. */
 static void test_relabel(void **state)
 {
   (void)state;
@@ -281,7 +281,7 @@ static void test_relabel(void **state)
       "observation: {go: [[0.8, 0.15, 0.05], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]}\n"
       "utility: {go: 0}\n";
   enum { ALL = 21 };
-  /* State i of the file is called turn[i]. */
+  /* State i of the file is labelled turn[i]. */
   static const size_t turns[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}};
   idm_problem *problem = support_yaml(file);
   const idm_setting *w = problem->setting;

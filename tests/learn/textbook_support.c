@@ -19,7 +19,8 @@ static double tau(const idm_dynamics *d, int u, size_t s, size_t t)
   return d->transition[((size_t)u * d->sizes.states + s) * d->sizes.states + t];
 }
 
-/* Probability of a row given the states around it: the move, and what was seen. */
+/* Log probability of a row given the states before and after: the transition and the observation.
+ */
 static double log_row(const idm_dynamics *d, bool before, int u, int x, size_t s, size_t t)
 {
   const size_t emitter = before ? s : t;
@@ -29,7 +30,8 @@ static double log_row(const idm_dynamics *d, bool before, int u, int x, size_t s
   return log(tau(d, u, s, t)) + log(seen);
 }
 
-/* log alpha[row][state] after each row, log beta likewise; row 0 is the start. */
+/* Forward: log alpha[row][state], with row 0 the start. Returns the log-likelihood of the
+ * trajectory. */
 static double forward(const idm_data *data, const idm_dynamics *d, bool before, size_t i,
                       double *alpha)
 {
@@ -58,7 +60,7 @@ static void backward(const idm_data *data, const idm_dynamics *d, bool before, s
   for (size_t r = rows; r-- > 0;)
     for (size_t s = 0; s < k; s++) {
       double sum = -INFINITY;
-      for (size_t t = 0; t < k; t++) /* over the NEXT state */
+      for (size_t t = 0; t < k; t++) /* over the next state */
         sum = log_add(sum, beta[(r + 1) * k + t] + log_row(d, before, data->action[first + r],
                                                            data->observation[first + r], s, t));
       beta[r * k + s] = sum;

@@ -1,20 +1,20 @@
-/* The input-output hidden Markov model as a textbook writes it: one trajectory at a time, no tree,
- * no scaling, the sum over all paths of states by the plain recursion in logarithms. */
+/* A textbook input-output hidden Markov model: one trajectory at a time, no tree, no scaling,
+ * forward-backward recursions in logarithms. */
 #ifndef IDM_TESTS_LEARN_TEXTBOOK_SUPPORT_H
 #define IDM_TESTS_LEARN_TEXTBOOK_SUPPORT_H
 
 #include "idm/learn.h"
 
-/* Log-likelihood of the log, and expected counts of starts, moves and what was seen, laid out as
- * the dynamics. Trajectories with a start belief of their own add none to the starts. */
+/* Log-likelihood of the log, and expected counts of starts, transitions and observations, laid out
+ * as the dynamics (optional). Trajectories with their own start belief add none to the starts. */
 double textbook_expect(const idm_data *data, const idm_dynamics *d, bool emits_before,
                        double *opt_counts);
-/* One step of Baum and Welch's, matrices of actions with the same tie being one; `tie` [2][action],
+/* One Baum-Welch step; matrices of actions with the same tie are one; `tie` [2][action],
  * transitions first. */
 void textbook_step(const idm_data *data, idm_dynamics *d, bool emits_before, double prior,
                    const int *tie);
-/* Draw a log from dynamics, with actions at random: `rows` a trajectory, each cell of an
- * observation blank with probability `blank`. */
+/* Simulates a log with uniform random actions: `rows` per trajectory, each observation missing with
+ * probability `blank`. */
 idm_data *textbook_simulate(const idm_dynamics *d, bool emits_before, size_t trajectories,
                             size_t rows, double blank, uint64_t seed);
 

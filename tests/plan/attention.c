@@ -1,5 +1,5 @@
-/* Agents with a sensor of limited capacity: planning, likelihoods and simulation against what is
- * written out plainly, and the limits of seeing everything and nothing. */
+/* Tests agents with a sensor of limited capacity: planning, likelihoods and simulation against
+ * direct computations, and the limits of infinite and zero capacity. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static idm_problem *problem_of(support_shape shape, double capacity, uint64_t se
   return problem;
 }
 
-/* Every state emits x with the same probability: it leads to the prediction. */
+/* Makes the emission of x the same in every state, so that it leaves the prediction unchanged. */
 static void make_idle(idm_problem *problem, size_t u, size_t x)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -36,9 +36,9 @@ static void make_idle(idm_problem *problem, size_t u, size_t x)
 static const double capacities[] = {0, 0.05, 0.3, 0.8, 5, INFINITY};
 enum { CAPACITIES = sizeof capacities / sizeof capacities[0] };
 
-/* V on the lattice is a fixed point of B* written out plainly, and Q off it one step of it: after
- * and before, bent and not, with actions that forget and observations that are the same in all
- * states. */
+/* V on the lattice is a fixed point of B* computed directly, and Q between lattice points is one
+ * step of it: emissions after and before the transition, Bayesian and distorted updates, forgetful
+ * actions and uninformative observations. */
 static void test_planning(void **state)
 {
   (void)state;
@@ -72,8 +72,7 @@ static void test_planning(void **state)
     }
 }
 
-/* Value iteration from nothing, by the definition of Q alone: no surprise, one model, the best
- * action. */
+/* Value iteration from 0 by the definition of Q: no surprise, one model, the best action. */
 static void test_value_iteration(void **state)
 {
   (void)state;
@@ -100,7 +99,8 @@ static void test_value_iteration(void **state)
           double after[2];
           if (x == 2) plain_predict(problem, tau, z, after);
           const double p = x == 2 ? 1 - a : a * plain_after(problem, tau, omega, z, x, after);
-          /* Between two neighbours; the lattice runs along the second coordinate or the first. */
+          /* Linear interpolation between two neighbours; the lattice is ordered by the second or
+           * the first coordinate. */
           const double along = (c->lattice->belief[0] > 0.5 ? after[1] : after[0]) * (POINTS - 1);
           const size_t low = along >= POINTS - 1 ? POINTS - 2 : (size_t)along;
           const double share = along - (double)low;
@@ -111,7 +111,7 @@ static void test_value_iteration(void **state)
     }
     memcpy(value, fresh, sizeof value);
   }
-  /* 0.8^120 is 2e-12. */
+  /* The remaining error is proportional to 0.8^120 = 2e-12. */
   for (size_t i = 0; i < POINTS; i++) assert_near(control_layer(c, 0, 1)[i], value[i], 1e-7);
   idm_workspace_destroy(w);
   idm_problem_destroy(problem);
@@ -119,8 +119,8 @@ static void test_value_iteration(void **state)
 
 /* --- limits --------------------------------------------------------------------------------- */
 
-/* There and back the operator is that of before, to the bit; a capacity that nothing exceeds gives
- * the same values, and the same random numbers. */
+/* After a change of capacity and back the operator is identical to the bit. A capacity that the
+ * entropy never exceeds gives the same values and uses the same random numbers. */
 static void test_everything(void **state)
 {
   (void)state;
@@ -143,7 +143,7 @@ static void test_everything(void **state)
   check(idm_plan(problem->theta, &cold, w, NULL, &support_error));
   assert_memory_equal(before, control_layer(c, 0, 1), bytes);
   assert_true(support_score(w, all) == score);
-  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 2); /* log 3 is the most there is */
+  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 2); /* the largest entropy is log 3 */
   check(idm_plan(problem->theta, &cold, w, NULL, &support_error));
   for (size_t i = 0; i < c->lattice->points; i++)
     assert_near(before[i], control_layer(c, 0, 1)[i], 1e-8);
@@ -158,7 +158,7 @@ static void test_everything(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Without capacity the agent is that of a problem with one observation. */
+/* At capacity 0 the agent equals that of a problem with one observation. */
 static void test_nothing(void **state)
 {
   (void)state;
@@ -198,8 +198,8 @@ static void test_nothing(void **state)
 
 /* --- likelihoods ---------------------------------------------------------------------------- */
 
-/* What an event makes of a belief: the mean over sigma of what the models make of x, or of nothing
- * where x is the number of observations. */
+/* The belief after an event: the mean over sigma of the models' updates by x, or without an
+ * observation if x is the number of observations. */
 static void follow(const idm_problem *problem, const double *sigma, size_t u, size_t x,
                    const double *z, double *next)
 {
@@ -220,8 +220,8 @@ static void follow(const idm_problem *problem, const double *sigma, size_t u, si
   }
 }
 
-/* The probability of the actions of a log's rows first .. end under one path of perceptions, whose
- * own probability is part of it: bit i of `path` is whether the i-th observation was perceived. */
+/* The probability of the actions in rows first .. end of a log together with one path of
+ * perceptions: bit i of `path` is set if the i-th observation was perceived. */
 static double path_probability(const idm_problem *problem, idm_workspace *w, const idm_data *data,
                                size_t first, size_t end, unsigned path)
 {
@@ -275,7 +275,8 @@ static void test_likelihood(void **state)
     }
 }
 
-/* Where recognition is sampled, each perception leaves every model possible. */
+/* The rest of the likelihood from row i with sampled recognition, where every model remains
+ * possible after each perception. */
 static double sampled_rest(const idm_problem *problem, idm_workspace *w, const idm_data *data,
                            size_t i, size_t end, const double *z)
 {
@@ -316,8 +317,8 @@ static void test_sampled(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An observation that the agent holds impossible can only have gone unperceived; an agent
- * that perceives everything cannot have made it. */
+/* An observation that is impossible for the agent can only be unperceived. For an agent of
+ * unlimited capacity it has likelihood 0. */
 static void test_impossible(void **state)
 {
   (void)state;
@@ -334,7 +335,8 @@ static void test_impossible(void **state)
   idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 0);
   idm_workspace *w = support_plan(problem, NULL);
   assert_true(isfinite(support_score(w, data)));
-  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 0.1); /* H is 0: all of it passes */
+  idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY,
+                       0.1); /* the entropy is 0, so every observation is perceived */
   check(idm_plan(problem->theta, NULL, w, NULL, &support_error));
   idm_prefix_tree *tree;
   idm_scorer *scorer;
@@ -353,8 +355,8 @@ static void test_impossible(void **state)
 
 /* --- simulation ----------------------------------------------------------------------------- */
 
-/* The environment's probability of a trajectory's observations given its actions; the last one is
- * made too. */
+/* The environment's probability of the observations of a trajectory given its actions, including
+ * the last observation. */
 static double world_probability(const idm_problem *problem, const int *action, const int *seen,
                                 size_t steps)
 {
@@ -375,8 +377,9 @@ static double world_probability(const idm_problem *problem, const int *action, c
 }
 
 /* Frequencies of all 64 trajectories of three steps against their probabilities, the likelihood
- * times the environment's: chi-squared with 63 degrees of freedom is above 120 with probability
- * 2.0e-5; the seed is fixed. With a likelihood of an agent that sees everything, it is. */
+ * times that of the environment. Chi-squared with 63 degrees of freedom exceeds 120 with
+ * probability 2.0e-5; the seed is fixed. With the likelihood of an agent of unlimited capacity it
+ * does exceed 120. */
 static void test_frequencies(void **state)
 {
   (void)state;
@@ -421,10 +424,10 @@ static void test_frequencies(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The posterior of log C by quadrature, over 100 trajectories of 12 steps of a listener at C = 0.3
- * nats, under the default prior: its mean is within 4 sds of the truth (a misfit of probability
- * below 1e-4 where the posterior is normal; the seed is fixed), and its sd separates 0.3 from 0.2.
- */
+/* The posterior of log C by quadrature, from 100 trajectories of 12 steps of a listener at C = 0.3
+ * nats, under the default prior. Its mean is within 4 standard deviations of the truth (probability
+ * of failure below 1e-4 for a normal posterior; the seed is fixed), and its standard deviation
+ * separates 0.3 from 0.2. */
 static void test_recovery(void **state)
 {
   (void)state;
@@ -465,8 +468,8 @@ static void test_recovery(void **state)
 
 /* --- planners ------------------------------------------------------------------------------- */
 
-/* Planners on a lattice do; others over beliefs refuse it, held or free. Derivatives are left to
- * differences. */
+/* Planners on a lattice support a limited sensor; other planners over beliefs reject it, fixed or
+ * free. Derivatives are by differences. */
 static void test_planners(void **state)
 {
   (void)state;
@@ -503,7 +506,7 @@ static void test_planners(void **state)
   assert_true(takes > 10 && refuses > 5);
 }
 
-/* A gradient that was made while everything was seen is none of a limited sensor. */
+/* A gradient created for unlimited capacity is rejected for a limited sensor. */
 static void test_gradient(void **state)
 {
   (void)state;
@@ -532,7 +535,7 @@ static void test_gradient(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Beliefs that never coincide double with every step, up to a limit. */
+/* Beliefs that never coincide double in number with every step, up to a limit. */
 static void test_many(void **state)
 {
   (void)state;
@@ -547,7 +550,8 @@ static void test_many(void **state)
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   idm_error error = {0};
   assert_int_equal(idm_scorer_run(scorer, idm_workspace_behavior(w), &score, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "missing cells of the log or observations not perceived leave"));
+  assert_non_null(
+      strstr(error.message, "missing cells of the log or observations not perceived leave"));
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
   idm_workspace_destroy(w);
@@ -555,7 +559,7 @@ static void test_many(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What a file may not give. */
+/* Invalid values in a file. */
 static void test_input(void **state)
 {
   (void)state;

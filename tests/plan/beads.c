@@ -1,6 +1,5 @@
-/* Real people: the beads task of Kobayashi et al. 2021, through examples/beads.yaml and
- * beads/prepare.py.
- */
+/* Tests the beads task of Kobayashi et al. 2021 (human data), through examples/beads.yaml and
+ * beads/prepare.py, against known optimal policies. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +29,8 @@ static void draws_are_optimal(int horizon, const char *high, const char *low, in
   idm_problem_destroy(problem);
 }
 
-/* Known facts of the task (shared data's README): when the optimal policy draws, by n_high - n_low.
- */
+/* Known facts of the task (README of the shared data): the values of n_high - n_low at which the
+ * optimal policy draws. */
 static void the_rational_agent_draws_where_it_should(void **state)
 {
   (void)state;

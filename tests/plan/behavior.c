@@ -1,5 +1,5 @@
-/* Conformance: what every behaviour must do, and that likelihoods over the tree of histories are
- * those of a plain loop over agents and trajectories. */
+/* Tests the requirements on every behaviour, and likelihoods over the tree of histories against a
+ * direct loop over agents and trajectories. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -10,15 +10,15 @@ enum { ACTIONS = 3, PROBABILITIES = SUPPORT_STEPS * ACTIONS };
 static const support_shape shape = {
     .states = 2, .actions = ACTIONS, .observations = 3, .models = 2, .resolution = 12};
 
-/* A behaviour at work. */
+/* A problem with its workspace and behaviour. */
 typedef struct scene {
   idm_problem *problem;
   idm_workspace *workspace;
   idm_behavior b;
 } scene;
 
-/* Numbers of a planner's own that stand at an end of their range go inside, so that they make a
- * difference and have slopes to be compared. */
+/* Moves numbers of the planner's own from the end of their range to its interior, so that they have
+ * an effect and two-sided differences exist. */
 static void move_inside(idm_theta *theta)
 {
   for (size_t id = IDM_BLOCK_COUNT; id < theta->blocks; id++) {
@@ -39,7 +39,7 @@ static scene open_scene(const idm_planner *planner, idm_recognition recognition,
     idm_theta_set_scalar(s.problem->theta, IDM_LAPSE, 0.1);
     move_inside(s.problem->theta);
   }
-  /* So that there are slopes by what makes beliefs. */
+  /* Free, so that derivatives by parameters of the beliefs are computed. */
   s.problem->theta->block[IDM_PRIOR_WEIGHT].role = IDM_DESCRIPTIVE;
   s.problem->agent.recognition = recognition;
   s.workspace = support_plan(s.problem, NULL);
@@ -79,8 +79,8 @@ static void observe(const scene *s, void *before, void *after, const support_his
                               .reward = h->reward[t]});
 }
 
-/* Run a test over every planner, with mean and with sampled recognition, with habits and without.
- */
+/* Runs a test for every planner, with mean and with sampled recognition, with and without
+ * perseverance and lapse. */
 static void for_every_behavior(uint64_t seed, void (*test)(const scene *, idm_random *))
 {
   idm_random random;
@@ -104,7 +104,7 @@ static void tables_are_complete(void **state)
     assert_true(ops->memory_create && ops->memory_destroy && ops->begin_agent &&
                 ops->begin_trajectory && ops->act && ops->observe);
     assert_int_equal(ops->scope & ~(unsigned)(IDM_SCOPE_AGENT | IDM_SCOPE_REWARD), 0);
-    /* Who learns from rewards says that the log must have them. */
+    /* A behaviour that learns from rewards declares that the log must contain them. */
     if (ops->scope & IDM_SCOPE_REWARD)
       assert_true(support_planner_at(i)->needs & IDM_NEEDS_REWARDS);
     if (ops->derivative)
@@ -113,7 +113,7 @@ static void tables_are_complete(void **state)
   }
 }
 
-/* --- deciding ------------------------------------------------------------------------------- */
+/* --- decisions ------------------------------------------------------------------------------ */
 
 static void check_logarithms(const scene *s, void *memory, const bool *open, const double *p)
 {
@@ -140,11 +140,11 @@ static void check_decisions(const scene *s, void *memory)
       sum += p[u];
     }
     assert_near(sum, 1, 1e-10);
-    /* To the last bit: closed and open again, nothing is remembered of a set. */
+    /* Equal to the last bit: an act with a restricted set leaves no trace in the memory. */
     act(s, memory, NULL, again);
     assert_memory_equal(again, all, sizeof again);
     check_logarithms(s, memory, open, p);
-    /* Everything open is the same as no set. */
+    /* The set of all actions is equivalent to no set. */
     if (set == (1u << ACTIONS) - 1)
       for (size_t u = 0; u < ACTIONS; u++) assert_near(p[u], all[u], 1e-12);
   }
@@ -170,10 +170,10 @@ static void decisions_are_distributions_over_the_open(void **state)
   for_every_behavior(91, test_decisions);
 }
 
-/* --- remembering ---------------------------------------------------------------------------- */
+/* --- memories ------------------------------------------------------------------------------- */
 
-/* In place or into another memory is the same, and what came before stays usable: from it the same
- * step can be taken once more. */
+/* Updating in place and into another memory are equivalent, and the source memory stays valid: the
+ * same step can be taken from it again. */
 static void test_memories(const scene *s, idm_random *random)
 {
   const support_history h = support_happen(s->problem->setting, random);
@@ -185,7 +185,7 @@ static void test_memories(const scene *s, idm_random *random)
     act(s, here, NULL, p);
     act(s, before, NULL, q);
     assert_memory_equal(p, q, sizeof p);
-    observe(s, before, other, &h, (t + 1) % SUPPORT_STEPS); /* what did not happen */
+    observe(s, before, other, &h, (t + 1) % SUPPORT_STEPS); /* an event that did not occur */
     observe(s, before, after, &h, t);
     act(s, before, NULL, q);
     assert_memory_equal(p, q, sizeof p);
@@ -210,7 +210,7 @@ static void memories_are_independent(void **state)
   for_every_behavior(92, test_memories);
 }
 
-/* The mean belief, where one is held, is a distribution. */
+/* The mean belief, if there is one, is a distribution. */
 static void test_beliefs(const scene *s, idm_random *random)
 {
   if (!s->b.ops->belief) return;
@@ -234,7 +234,8 @@ static void beliefs_are_distributions(void **state)
   for_every_behavior(93, test_beliefs);
 }
 
-/* A memory of a trajectory forgets with it; any memory forgets with its agent. */
+/* A memory with the scope of a trajectory is reset with it; every memory is reset with its agent.
+ */
 static void test_scope(const scene *s, idm_random *random)
 {
   const support_history h[2] = {support_happen(s->problem->setting, random),
@@ -248,7 +249,7 @@ static void test_scope(const scene *s, idm_random *random)
   assert_memory_equal(first[0], alone[0], sizeof alone[0]);
   const bool forgets = memcmp(first[1], alone[1], sizeof alone[1]) == 0;
   assert_int_equal(forgets, !(s->b.ops->scope & IDM_SCOPE_AGENT));
-  /* The same whole history gives the same, in a memory that lived before and in a new one. */
+  /* The same complete history gives the same probabilities in a used memory and in a new one. */
   check(s->b.ops->begin_agent(s->b.content, memory, &support_error));
   for (size_t k = 0; k < 2; k++) support_live(s->b, memory, &h[k], ACTIONS, second[k]);
   assert_memory_equal(second, first, sizeof first);
@@ -285,7 +286,7 @@ static void rewards_matter_as_the_scope_says(void **state)
 
 enum { AGENTS = 3, TRAJECTORIES = 40, LENGTH = 5, SETS = 4 };
 
-/* Some rows with a choice of fewer actions, the one taken among them. */
+/* Restricts the available actions of some rows to sets that include the chosen action. */
 static void close_actions(idm_data *data, idm_random *random)
 {
   static const bool sets[SETS][ACTIONS] = {{1, 1, 1}, {1, 1, 0}, {0, 1, 1}, {0, 0, 1}};
@@ -300,7 +301,7 @@ static void close_actions(idm_data *data, idm_random *random)
   }
 }
 
-/* Some cells that were not recorded. */
+/* Makes some cells missing. */
 static void forget_cells(idm_data *data, idm_random *random)
 {
   for (size_t row = 0; row < data->rows; row++) {
@@ -322,7 +323,7 @@ static idm_data *simulate(const scene *s, idm_random *random)
   return data;
 }
 
-/* The likelihood from its definition: agent by agent, trajectory by trajectory, row by row. */
+/* The likelihood by its definition: agent by agent, trajectory by trajectory, row by row. */
 static double plain_score(const scene *s, const idm_data *data)
 {
   double total = 0;
@@ -341,7 +342,7 @@ static double plain_score(const scene *s, const idm_data *data)
         act(s, memory, open, p);
         if (data->action[row] != IDM_MISSING && !idm_data_missed(data, row))
           total += log(p[data->action[row]]);
-        /* An observation that was not recorded last says nothing. */
+        /* A missing last observation carries no information. */
         if (row + 1 < data->first[t + 1] || data->observation[row] != IDM_MISSING ||
             s->b.ops->scope & IDM_SCOPE_AGENT)
           total += support_observe(s->b, memory, memory, support_event(data, t, row));
@@ -383,7 +384,7 @@ static void expect_plain(const scene *s, const idm_data *data)
   idm_prefix_tree_destroy(tree);
 }
 
-/* An action that a trajectory goes on after. */
+/* Returns an action after which a trajectory continues. */
 static int idle_action(const scene *s)
 {
   int u = 0;
@@ -402,8 +403,8 @@ static void test_likelihood(const scene *s, idm_random *random)
   idm_data_destroy(data);
 }
 
-/* A log with missed responses, which the problem's action moves or, where the behaviour idles,
- * nothing does; others refuse it without an action. */
+/* A log with missed responses. The problem's action determines their transition, or nothing does if
+ * the behaviour allows it; other behaviours reject the log without such an action. */
 static void test_missed(const scene *s, idm_random *random)
 {
   idm_data *like = simulate(s, random), *data;
@@ -437,16 +438,16 @@ static void missed_responses_are_no_decisions(void **state)
   for_every_behavior(98, test_missed);
 }
 
-/* --- slopes --------------------------------------------------------------------------------- */
+/* --- derivatives ---------------------------------------------------------------------------- */
 
-/* The derivative is 0 by definition: see idm_gradient_run. */
+/* Returns whether the derivative is 0 by definition: see idm_gradient_run. */
 static bool without_slope(size_t id)
 {
   return id == IDM_CERTAINTY || id == IDM_BELIEF_PRIOR;
 }
 
-/* log-likelihood with a number of theta moved by `step`: along the simplex in a distribution, by
- * the inverse where the descriptor says so. */
+/* The log-likelihood with a number of theta moved by `step`: along the simplex for a distribution,
+ * by its reciprocal where the descriptor requires it. */
 static double moved(const scene *s, idm_scorer *scorer, size_t id, size_t i, double step)
 {
   idm_theta *theta;
@@ -463,7 +464,7 @@ static double moved(const scene *s, idm_scorer *scorer, size_t id, size_t i, dou
   return score.log_likelihood;
 }
 
-/* Of the fourth order: what is left is the tolerance of plans. */
+/* A fourth-order difference, so that the remaining error is the tolerance of the plans. */
 static double difference(const scene *s, idm_scorer *scorer, size_t id, size_t i, double h)
 {
   const double wide = moved(s, scorer, id, i, 2 * h) - moved(s, scorer, id, i, -2 * h);
@@ -479,17 +480,17 @@ static void compare_block(const scene *s, idm_scorer *scorer, const idm_theta *d
   const idm_block *block = &derivative->block[id];
   const bool along = block->info->support == IDM_DISTRIBUTION;
   if (block->info->tied) return;    /* by rows: see believer/slope.c */
-  if (!block->info->scales) return; /* never free, and no slope is asked for */
+  if (!block->info->scales) return; /* never free, so no derivative is computed */
   const size_t width = idm_block_width(block->info, derivative->sizes, derivative->models);
   for (size_t i = 0; i < block->size; i++) {
-    if (along && i % width == 0) continue; /* the others of a row move against it */
-    /* At an end of its range there are no differences to both sides. */
+    if (along && i % width == 0) continue; /* the other entries of a row move against the first */
+    /* At an end of the range there are no two-sided differences. */
     if ((block->info->support == IDM_FRACTION || block->info->support == IDM_NOT_NEGATIVE) &&
         s->problem->theta->block[id].value[i] == 0)
       continue;
     const double expected = difference(s, scorer, id, i, 1e-4);
     const double found = block->value[i] - (along ? block->value[i - i % width] : 0);
-    /* At a kink, as where two values are the largest, there is no slope. */
+    /* At a kink, such as a tie of two largest values, there is no derivative. */
     const bool kink =
         fabs(expected - difference(s, scorer, id, i, 2e-5)) > 1e-4 * fmax(1, fabs(expected));
     (kink ? &at_kinks : &compared)[0]++;

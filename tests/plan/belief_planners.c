@@ -1,4 +1,4 @@
-/* Conformance: what every planner must do whose policies are functions of a belief. */
+/* Tests the requirements on every planner whose policies are functions of a belief. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -9,14 +9,14 @@ enum { STATES = 3, ACTIONS = 3, MODELS = 2, HORIZON = 4, GUARD = 64 };
 static const support_shape shape = {
     .states = STATES, .actions = ACTIONS, .observations = 2, .models = MODELS, .resolution = 6};
 
-/* The next planner over beliefs from place *i on, which moves past it; NULL where there is none. */
+/* Returns the next planner over beliefs from index *i on and moves *i past it; NULL at the end. */
 static const idm_planner *next_planner(size_t *i)
 {
   while (support_planner_at(*i) && !support_planner_at(*i)->belief) ++*i;
   return support_planner_at((*i)++);
 }
 
-/* A planner at work by its table alone; its theta is as clamped, in a workspace. */
+/* A planner used directly through its table; its theta is clamped as in a workspace. */
 typedef struct table {
   const idm_planner *planner;
   idm_problem *problem;
@@ -48,7 +48,7 @@ static table set_up(const idm_planner *planner, int horizon, idm_evaluate evalua
   return t;
 }
 
-/* Nobody wrote past the scratch that was asked for. */
+/* Checks that the planner did not write beyond its scratch. */
 static void tear_down(table *t)
 {
   for (size_t i = 0; i < GUARD; i++) assert_true(t->scratch[t->scratches + i] == guard);
@@ -75,7 +75,7 @@ static void policies_at(table *t, int steps, const double *z)
     assert_near(models, 1, 1e-12);
   }
   assert_near(sum, 1, 1e-12);
-  /* Whether the specification is wanted makes no difference. */
+  /* The policy does not depend on whether the specification is requested. */
   belief->policy(t->content, 0, steps, z, again, NULL, t->scratch);
   assert_memory_equal(again, decision, sizeof again);
   belief->log_policy(t->content, 0, steps, z, logs, t->scratch);
@@ -109,7 +109,7 @@ static void policies_are_distributions(void **state)
     }
 }
 
-/* A workspace gives what the table gives, and NaN where the table has no value. */
+/* A workspace returns the value of the table, and NaN if the table has no value. */
 static void values_are_there_as_the_table_says(void **state)
 {
   (void)state;
@@ -129,7 +129,7 @@ static void values_are_there_as_the_table_says(void **state)
     for (size_t u = 0; u < ACTIONS; u++) assert_near(decision[u], expected[u], 1e-12);
     tear_down(&t);
   }
-  /* A planner that does not decide by a belief has neither. */
+  /* A planner that does not decide by a belief has neither value nor policy of a belief. */
   for (size_t i = 0; support_planner_at(i); i++) {
     if (support_planner_at(i)->belief) continue;
     idm_problem *problem = support_any(support_planner_at(i), shape, &random);
@@ -158,7 +158,7 @@ static void tables_are_complete(void **state)
   }
 }
 
-/* An adjoint that was asked for nothing gives nothing, and can be used again. */
+/* An adjoint without contributions returns zeros, and can be used again. */
 static void an_adjoint_of_nothing_is_nothing(void **state)
 {
   (void)state;

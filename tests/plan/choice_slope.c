@@ -1,4 +1,4 @@
-/* Derivatives of a function of choices against differences of it. */
+/* Tests derivatives of a function of choice probabilities against its differences. */
 #include "plan/workspace.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static idm_problem *problem_of(const char *agent)
   return support_yaml(text);
 }
 
-/* A function of all choices that is linear in none. */
+/* A function of all choices that is nonlinear in each. */
 static double weigh(double choice[POINTS][U], double by_choice[POINTS][U])
 {
   double sum = 0;
@@ -51,7 +51,7 @@ static double value_at(const idm_theta *theta, idm_workspace *workspace, double 
   return weigh(choice, by);
 }
 
-/* By a number of theta, whose slope is by the number itself. */
+/* Compares the derivative by a number of theta whose scale is the identity. */
 static void compare(idm_problem *problem, idm_workspace *workspace, size_t block, size_t number,
                     double derivative)
 {
@@ -80,7 +80,7 @@ static void agrees(const char *agent, const size_t *block, size_t blocks)
   check(idm_theta_copy(problem->theta, &derivative, &support_error));
   for (size_t i = 0; i < derivative->blocks; i++) derivative->block[i].role = IDM_DESCRIPTIVE;
   value_at(problem->theta, workspace, by);
-  for (int round = 0; round < 2; round++) { /* a second one begins anew */
+  for (int round = 0; round < 2; round++) { /* a second pass starts from zero */
     idm_choice_adjoint_begin(s);
     for (int i = 0; i < POINTS; i++) idm_choice_adjoint_point(s, z[i], by[i]);
     check(idm_choice_adjoint_finish(s, derivative, &support_error));

@@ -1,4 +1,5 @@
-/* Clamps of the paper's agents: each sets what the table says, and nothing else. */
+/* Tests the clamps of the agents in the paper: each sets the values of the table and nothing else.
+ */
 #include "plan/workspace.h"
 
 #include <math.h>
@@ -6,12 +7,12 @@
 
 #include "support.h"
 
-/* A row of the table; NAN: the parameter's own number stays. */
+/* A row of the table; NAN: the parameter is not changed. */
 typedef struct agent_row {
   const char *name;
   double alpha, beta, eta;
   bool uniform;     /* action prior */
-  bool environment; /* Dirac model prior: every model is the environment's */
+  bool environment; /* Dirac model prior: every model equals the environment */
 } agent_row;
 
 static const agent_row rows[] = {
@@ -25,7 +26,8 @@ static const agent_row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
-/* Every block full of numbers of its own; the environment is none of the models. */
+/* Draws a problem with different values in every block and an environment that is none of the
+ * models. */
 static idm_problem *drawn(idm_random *random)
 {
   const support_shape shape = {3, 4, 2, 2, 5};
@@ -50,7 +52,7 @@ static idm_problem *drawn(idm_random *random)
   return problem;
 }
 
-/* What the clamp should have made of `before`. */
+/* Changes `before` to the expected result of the clamp. */
 static void expect(const agent_row *row, const idm_setting *setting, idm_theta *before)
 {
   const double limits[] = {row->alpha, row->beta, row->eta};
@@ -101,7 +103,7 @@ static void each_agent_is_its_row_of_the_table(void **state)
     check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,
                           &support_error));
     same_theta(rows[i].name, problem->theta, expected);
-    /* Clamped twice is clamped once. */
+    /* Clamping twice equals clamping once. */
     check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,
                           &support_error));
     same_theta(rows[i].name, problem->theta, expected);
@@ -138,7 +140,7 @@ static void numbers_that_no_such_agent_has_are_refused(void **state)
     support_set(problem, 1, betas[i], 0);
     refuses("kl-penalised-robust", problem, "negative, finite beta");
   }
-  /* The others set these numbers themselves and take any. */
+  /* The other planners set these numbers themselves and accept any. */
   for (size_t i = 0; i < ROWS; i++) {
     support_set(problem, isnan(rows[i].alpha) ? 2 : NAN, isnan(rows[i].beta) ? -2 : NAN, NAN);
     check(idm_clamp_apply(idm_planner_find(rows[i].name), problem->setting, problem->theta,

@@ -1,5 +1,5 @@
-/* The environment's answers: as often as its dynamics say, whichever way they are given, and from
- * the state that emits them. */
+/* Tests draws of the environment against its dynamics: frequencies, dense and sparse transitions,
+ * and the state that emits. */
 #include "plan/workspace.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ static idm_setting *make(void)
   return setting;
 }
 
-/* Within 5 standard errors: one of these 72 comparisons fails by chance less than once in 20,000,
- * and the seed is fixed. What cannot be never is. */
+/* Checks a frequency within 5 standard errors: one of these 72 comparisons fails by chance less
+ * than once in 20,000, and the seed is fixed. Impossible outcomes never occur. */
 static void expect_share(size_t count, double p)
 {
   if (p == 0) assert_int_equal(count, 0);
@@ -55,8 +55,8 @@ static void answers_follow_the_dynamics(void **state)
   idm_setting_destroy(setting);
 }
 
-/* Row by row, where states are seen: the same states by the same numbers at random, as a choice of
- * those that may follow leaves out what cannot. */
+/* Sparse transitions give the same states for the same random numbers, as a choice among possible
+ * successors skips only impossible ones. */
 static void rows_are_as_good_as_matrices(void **state)
 {
   (void)state;
@@ -78,7 +78,7 @@ static void rows_are_as_good_as_matrices(void **state)
   idm_random_init(&one, 5, 0);
   idm_random_init(&two, 5, 0);
   size_t a = 0, b = 0;
-  memset(rows->transition, 0, sizeof transition); /* nobody looks there */
+  memset(rows->transition, 0, sizeof transition); /* the dense matrix is not used */
   for (size_t i = 0; i < 1000; i++) {
     const int seen = idm_draw_transition(matrices, i % ACTIONS, &a, &one);
     const int seen_by_row = idm_draw_transition(rows, i % ACTIONS, &b, &two);

@@ -1,4 +1,4 @@
-/* Following an agent along a path: against the policies at beliefs filtered by hand. */
+/* Tests the trace of an agent along a path against the policies at beliefs filtered by hand. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static void refuse(const idm_problem *problem, const idm_workspace *workspace, c
   if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
 }
 
-/* DIAG's own environment alone: Bayes' rule with 0.7 and 0.3, while nothing moves. */
+/* The model that equals DIAG's environment alone: Bayes' rule with 0.7 and 0.3, and states that do
+ * not change. */
 static void beliefs_and_policies(void **state)
 {
   (void)state;
@@ -73,7 +74,7 @@ static void paths_that_are_none(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Names with colons, and beliefs that there are none of. */
+/* Names that contain colons, and planners without beliefs. */
 static void odd_names_and_agents(void **state)
 {
   (void)state;

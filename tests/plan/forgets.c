@@ -1,4 +1,4 @@
-/* Who remembers more than the state, and who does not. */
+/* Tests which problems have planners whose memory contains more than the state. */
 #include "plan/workspace.h"
 
 #include "support.h"

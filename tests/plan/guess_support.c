@@ -1,9 +1,9 @@
-/* The POMDP with guess actions, written out. */
+/* Constructs the POMDP with guess actions explicitly. */
 #include "plan/guess_support.h"
 
 #include <string.h>
 
-/* Numbers of the fields, see IDM_BELIEF_UTILITY. */
+/* Number of the fields, see IDM_BELIEF_UTILITY. */
 static size_t fields(const idm_theta *theta)
 {
   return 2 * theta->sizes.actions;

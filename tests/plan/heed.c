@@ -1,4 +1,4 @@
-/* Keys that make no difference are told from those that do. */
+/* Tests which keys of the agent have an effect on each planner. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ enum { ACTIONS = 3 };
 static const support_shape shape = {
     .states = 2, .actions = ACTIONS, .observations = 3, .models = 2, .resolution = 12};
 
-/* Give a key of the agent another legal value. */
+/* Sets a key of the agent to another legal value. */
 static void change(const idm_key *key, idm_agent_options *agent)
 {
   const char *const texts[] = {"0.75", "3", "true", key->words ? key->words[1] : "4"};
@@ -22,7 +22,8 @@ static void change(const idm_key *key, idm_agent_options *agent)
   fail_msg("no other value of %s is legal", key->name);
 }
 
-/* What it does not heed changes no decision, or is refused; and what it heeds is a key. */
+/* A key that the planner does not declare changes no decision or is rejected, and every declared
+ * key exists. */
 static void keys_that_are_not_heeded_make_no_difference(void **state)
 {
   (void)state;
@@ -55,8 +56,8 @@ static void keys_that_are_not_heeded_make_no_difference(void **state)
   }
 }
 
-/* Everybody of the registry says what they heed; what makes no difference is told, once it is other
- * than by default or than a clamp holds it. */
+/* Every planner of the registry declares its keys. Keys without effect are remarked on if they
+ * differ from the default or from a clamp. */
 static void remarks_name_what_makes_no_difference(void **state)
 {
   (void)state;
@@ -88,7 +89,7 @@ static void remarks_name_what_makes_no_difference(void **state)
     idm_agent_options_default(&problem->agent);
     check(idm_problem_set_planner(problem, idm_planner_find(cases[i].planner), &support_error));
     if (cases[i].assignment && !cases[i].assignment[0]) {
-      const idm_sizes n = problem->theta->sizes; /* a piece */
+      const idm_sizes n = problem->theta->sizes; /* one piece */
       check(idm_theta_resize(problem->theta, IDM_BELIEF_UTILITY, n.actions * (2 + n.states), 1,
                              &support_error));
     } else if (cases[i].assignment) {

@@ -1,4 +1,4 @@
-/* Conformance: what every planner must do that solves a lattice of beliefs. */
+/* Tests the requirements on every planner that solves a lattice of beliefs. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ enum { STATES = 2, ACTIONS = 3 };
 static const support_shape shape = {
     .states = STATES, .actions = ACTIONS, .observations = 3, .models = 2, .resolution = 12};
 
-/* The next planner with a lattice from place *i on, which moves past it; NULL where there is none.
+/* Returns the next planner with a lattice from index *i on and moves *i past it; NULL at the end.
  */
 static const idm_planner *next_planner(size_t *i)
 {
@@ -47,7 +47,7 @@ static void forward_is_finite(void **state)
       idm_workspace_destroy(workspace);
       idm_problem_destroy(problem);
     }
-  /* A planner without one says so. */
+  /* A planner without a lattice reports that it has none. */
   for (size_t i = 0; support_planner_at(i); i++) {
     if (support_planner_at(i)->lattice) continue;
     idm_problem *problem = support_any(support_planner_at(i), shape, &random);
@@ -55,7 +55,7 @@ static void forward_is_finite(void **state)
     idm_forward forward;
     assert_int_equal(idm_workspace_points(workspace), 0);
     assert_int_equal(idm_plan_forward(workspace, 0, &forward, NULL, &support_error), IDM_USAGE);
-    check(idm_workspace_store(workspace, 0, &support_error)); /* nothing to keep */
+    check(idm_workspace_store(workspace, 0, &support_error)); /* nothing to store */
     idm_workspace_destroy(workspace);
     idm_problem_destroy(problem);
   }
@@ -70,7 +70,7 @@ static void tables_are_complete(void **state)
                 planner->lattice->store && planner->lattice->bytes);
 }
 
-/* Bytes grow with the lattice, at least as its values do. */
+/* The number of bytes grows with the lattice at least as the values do. */
 static void bytes_grow_with_the_lattice(void **state)
 {
   (void)state;
@@ -104,14 +104,14 @@ static void slots_are_kept_in_order(void **state)
     solver.weights = weights;
     check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                                &support_error));
-    /* Nothing planned, nothing to keep. */
+    /* Without a plan there is nothing to store. */
     assert_int_equal(idm_workspace_store(workspace, 0, &support_error), IDM_USAGE);
     check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
     assert_int_equal(idm_workspace_store(workspace, 1, &support_error), IDM_USAGE);
     check(idm_workspace_store(workspace, 0, &support_error));
     assert_int_equal(idm_workspace_store(workspace, 2, &support_error), IDM_USAGE);
     check(idm_workspace_store(workspace, 1, &support_error));
-    check(idm_workspace_store(workspace, 0, &support_error)); /* over what was there */
+    check(idm_workspace_store(workspace, 0, &support_error)); /* overwrites the slot */
     for (solver.slots = 1; solver.slots <= 3; solver.slots++)
       assert_int_equal(idm_plan(problem->theta, &solver, workspace, NULL, &support_error),
                        solver.slots <= 2 ? IDM_OK : IDM_USAGE);
@@ -120,7 +120,7 @@ static void slots_are_kept_in_order(void **state)
   }
 }
 
-/* What a plan gave: policies and values at a few beliefs. */
+/* The result of a plan: policies and values at a few beliefs. */
 typedef struct outcome {
   double decision[4][ACTIONS];
   double value[4];
@@ -144,8 +144,8 @@ static outcome plan_from_slots(idm_workspace *workspace, const idm_theta *theta)
   return found;
 }
 
-/* Started from what was kept, planning is a function of theta alone: the way there leaves no trace,
- * to the last bit. */
+/* Started from stored solutions, planning is a function of theta alone, to the last bit: it does
+ * not depend on earlier plans. */
 static void kept_slots_make_planning_a_function(void **state)
 {
   (void)state;

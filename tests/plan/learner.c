@@ -1,5 +1,5 @@
-/* An agent whose memory lasts: scored by the tree and by a plain loop, simulated, written, read and
- * fitted back. */
+/* Tests an agent whose memory spans trajectories: scored by the tree against a direct loop,
+ * simulated, written, read and recovered by a fit. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ static idm_data *simulate(const idm_problem *problem, const idm_workspace *works
   return data;
 }
 
-/* The log-likelihood from the definition, one agent after the other; with `forgetful` each
- * trajectory begins anew. */
+/* The log-likelihood by its definition, agent by agent; with `forgetful` the memory is reset in
+ * every trajectory. */
 static double plain_score(const idm_problem *problem, const idm_data *data, bool forgetful,
                           double *opt_agents)
 {
@@ -64,7 +64,7 @@ static void test_the_tree_scores_as_a_plain_loop(void **state)
   check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
   assert_near(score.log_likelihood, plain_score(problem, data, false, plain), 1e-12);
   assert_int_equal(score.decisions, (uint64_t)TRAJECTORIES * STEPS);
-  /* Memories do last: without them the score is another one. */
+  /* Memories do span trajectories: the score differs if they are reset. */
   assert_true(fabs(score.log_likelihood - plain_score(problem, data, true, NULL)) > 1);
   idm_scorer_agents(scorer, agents);
   for (size_t a = 0; a < AGENTS; a++) assert_near(agents[a], plain[a], 1e-12);
@@ -78,7 +78,7 @@ static void test_the_tree_scores_as_a_plain_loop(void **state)
     sum += own;
   }
   assert_near(sum, score.log_likelihood, 1e-12);
-  /* A tree of trajectories is not one of agents. */
+  /* A tree of trajectories is rejected where a tree of agents is needed. */
   idm_scorer_destroy(scorer);
   idm_prefix_tree_destroy(tree);
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
@@ -92,7 +92,8 @@ static void test_the_tree_scores_as_a_plain_loop(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Agents that did the same share their history until they part; rewards tell histories apart. */
+/* Agents share the nodes of equal histories until they diverge; different rewards separate
+ * histories. */
 static void test_agents_share_histories(void **state)
 {
   (void)state;
@@ -125,7 +126,7 @@ static void test_agents_share_histories(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Written as CSV and read back, the log has the same score, rewards and agents. */
+/* After writing as CSV and reading, the log has the same score, rewards and agents. */
 static void test_written_and_read(void **state)
 {
   (void)state;
@@ -149,8 +150,8 @@ static void test_written_and_read(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The same parameters come back: every posterior covers the truth with its central 99.8 %, so that
- * a sound program fails this test for one seed in 250; the seed is fixed. */
+/* Parameters are recovered: every central 99.8 % interval of the posterior contains the truth. A
+ * correct program fails for one seed in 250; the seed is fixed. */
 static void test_fitted_back(void **state)
 {
   (void)state;
@@ -180,7 +181,7 @@ static void test_fitted_back(void **state)
   check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
   assert_true(assessment->trusted);
   assert_int_equal(assessment->parameters, 2);
-  /* Predicted data, a draw an agent. */
+  /* Predicted data, one draw per agent. */
   idm_data *predicted;
   const idm_simulation simulation = {
       .trajectories = TRAJECTORIES, .steps = 5, .seed = 1, .agents = AGENTS};
@@ -194,7 +195,7 @@ static void test_fitted_back(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Recovery and calibration ask nothing of a planner but that it behaves. */
+/* Recovery and calibration require only a behaviour from a planner. */
 static void test_recovered(void **state)
 {
   (void)state;

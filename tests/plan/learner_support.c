@@ -1,4 +1,4 @@
-/* Planners of the test tree, and a problem that every planner can plan for. */
+/* Provides the planners of the test tree, and a problem for which every planner can plan. */
 #include "plan/learner_support.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@ const idm_planner *support_planner_at(size_t index)
   return index == registered ? &idm_learner : NULL;
 }
 
-/* Who learns by acting does so for a while only. */
+/* Limits the budget of planners that learn by sampling. */
 static void hurry(idm_problem *problem)
 {
   problem->agent.budget = 2000;
 }
 
-/* The states of a problem are what is seen. */
+/* Makes the states of a problem observed. */
 static void reveal(idm_problem *problem)
 {
   const idm_sizes n = idm_setting_sizes(problem->setting);
@@ -61,21 +61,21 @@ idm_problem *support_any(const idm_planner *planner, support_shape shape, idm_ra
   if (seen) reveal(problem);
   support_redraw(problem->theta, IDM_WEIGHTS, random);
   support_redraw(problem->theta, IDM_BELIEF_PRIOR, random);
-  /* Signs that every agent of the registry can have. */
+  /* Signs that every planner of the registry accepts. */
   support_set(problem, 0.7, -1.5, 0.2);
-  /* Networks that are small enough for differences. */
+  /* Networks small enough for differences. */
   problem->agent.hidden = 3;
   problem->agent.layer = 2;
   problem->agent.sweeps = 4;
   check(idm_problem_set_planner(problem, planner, &support_error));
-  /* Rows that are all the same hide what depends on them. */
+  /* Equal rows would hide dependence on them, so rows are redrawn. */
   for (size_t i = IDM_BLOCK_COUNT; i < problem->theta->blocks; i++)
     if (problem->theta->block[i].info->support == IDM_DISTRIBUTION)
       support_redraw(problem->theta, i, random);
   return problem;
 }
 
-/* --- living through something --------------------------------------------------------------- */
+/* --- histories ------------------------------------------------------------------------------ */
 
 support_history support_happen(const idm_setting *setting, idm_random *random)
 {

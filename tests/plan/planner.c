@@ -1,8 +1,8 @@
-/* What follows from a planner's table alone: which blocks matter to it. */
+/* Tests which blocks a planner depends on according to its table alone. */
 #include "plan/learner_support.h"
 
-/* A block that is read matters unless a clamp holds it; one that a clamp only asks a sign of still
- * moves. */
+/* A block that is read has an effect unless a clamp fixes it. A clamp that only restricts its sign
+ * leaves it an effect. */
 static void clamps_decide_what_is_read(void **state)
 {
   (void)state;
@@ -24,7 +24,7 @@ static void clamps_decide_what_is_read(void **state)
   assert_false(idm_planner_reads(&planner, IDM_BLOCK_COUNT));
 }
 
-/* All blocks of its own are read, and none beyond. */
+/* All blocks of the planner's own are read, and no further ones. */
 static void own_blocks_are_read(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Conformance: what every planner must do, whatever it decides by. */
+/* Tests the requirements on every planner, whatever its policies depend on. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static void tables_are_complete(void **state)
   assert_null(idm_planner_find("no such planner"));
 }
 
-/* Each shared block is named once, and only those are clamped that are read. */
+/* Each shared block is listed once, and only blocks that are read are clamped. */
 static void lists_of_blocks_are_sound(void **state)
 {
   (void)state;
@@ -46,7 +46,7 @@ static void lists_of_blocks_are_sound(void **state)
     }
     for (size_t k = 0; k < planner->clamps; k++) {
       assert_true(reads[planner->clamp[k].block]);
-      reads[planner->clamp[k].block] = false; /* once */
+      reads[planner->clamp[k].block] = false; /* at most once */
     }
   }
 }
@@ -61,7 +61,7 @@ static void own_blocks_are_legal(void **state)
       support_legal_block(info);
       assert_true(!info->opaque || info->count || planner->shape);
       assert_true(info->of_agent);
-      /* Forms that the shared blocks alone have. */
+      /* Forms that only shared blocks have. */
       assert_true(info->form != IDM_FORM_UTILITY && info->form != IDM_FORM_MODELS);
       assert_int_equal(idm_block_find(info->name), -1);
       assert_null(idm_key_find(idm_agent_option_keys(), info->name));
@@ -70,7 +70,7 @@ static void own_blocks_are_legal(void **state)
   }
 }
 
-/* Its own blocks start with values that it can plan for. */
+/* The planner can plan with the default values of its own blocks. */
 static void default_values_are_valid(void **state)
 {
   (void)state;
@@ -107,8 +107,8 @@ static void planning_twice_changes_nothing(void **state)
       }
       idm_plan_report report = {.bound = 1};
       idm_workspace *workspace = support_plan(problem, &report);
-      /* What is planned is certified; where nothing is, that is said, and who learns by acting
-       * claims nothing. */
+      /* A plan has an error bound. Behaviours without a plan report that there is none, and
+       * planners that learn by sampling report no finite bound. */
       assert_int_equal(isnan(report.bound) != 0, report.stop == IDM_STOP_UNPLANNED);
       assert_int_equal(isinf(report.bound) != 0, report.stop == IDM_STOP_BUDGET);
       assert_int_equal((planner->needs & IDM_NEEDS_SAMPLER) != 0, report.stop == IDM_STOP_BUDGET);
@@ -124,7 +124,7 @@ static void planning_twice_changes_nothing(void **state)
     }
 }
 
-/* A theta with other blocks beside the shared ones than the planner's own is refused. */
+/* A theta with planner blocks other than the planner's own is rejected. */
 static void theta_must_hold_the_planners_blocks(void **state)
 {
   (void)state;
@@ -140,7 +140,7 @@ static void theta_must_hold_the_planners_blocks(void **state)
                      IDM_USAGE);
     assert_null(workspace);
     assert_non_null(strstr(support_error.message, planner->name));
-    /* Given to the problem, the planner brings them. */
+    /* Setting the planner of the problem adds its blocks. */
     check(idm_problem_set_planner(problem, planner, &support_error));
     workspace = support_plan(problem, NULL);
     check(idm_problem_set_planner(problem, other, &support_error));
@@ -151,7 +151,8 @@ static void theta_must_hold_the_planners_blocks(void **state)
   }
 }
 
-/* What it says it does not read, or holds by a clamp, does not matter to the last bit. */
+/* Blocks that a planner declares as not read, or that a clamp fixes, change no bit of the result.
+ */
 static void unread_blocks_do_not_matter(void **state)
 {
   (void)state;
@@ -166,7 +167,7 @@ static void unread_blocks_do_not_matter(void **state)
     support_live_alone(idm_workspace_behavior(workspace), &history, ACTIONS, expected);
     idm_workspace_destroy(workspace);
     for (size_t id = 0; id < problem->theta->blocks; id++) {
-      /* What is not seen is refused by planners that do not plan for it. */
+      /* A limited sensor is rejected by planners that do not support it, so it is skipped. */
       if (idm_planner_reads(planner, id) || id == IDM_SENSOR_CAPACITY) continue;
       support_redraw(problem->theta, id, &random);
       workspace = support_plan(problem, NULL);
@@ -180,7 +181,7 @@ static void unread_blocks_do_not_matter(void **state)
   }
 }
 
-/* A theta that cannot be planned for leaves the last plan in force. */
+/* After a theta for which planning is impossible, the last plan stays valid. */
 static void a_refused_theta_changes_nothing(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* MDPs against the linear program of their values, solved by CLP. */
+/* Tests MDPs against the linear program of their values, solved by CLP. */
 #include <coin/Clp_C_Interface.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 enum { STATES = 30, ACTIONS = 3, NEXT = 4 };
 
-/* A random problem with NEXT successors a row. */
+/* A random problem with NEXT successors per row. */
 static idm_problem *problem_at(uint64_t seed)
 {
   const idm_sizes n = {STATES, ACTIONS, STATES};

@@ -1,12 +1,12 @@
-/* The likelihood over the prefix tree against a plain, tree-free one; availability, variants,
- * starts. */
+/* Tests the likelihood over the tree of histories against a computation without the tree:
+ * availability, variants, starts, missed responses. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
 
-/* Trajectory by trajectory, through the behaviour, with no sharing. */
+/* Trajectory by trajectory, through the behaviour, without shared histories. */
 static double plain_score(const idm_workspace *workspace, const idm_data *data, double *by_agent)
 {
   const idm_behavior b = idm_workspace_behavior(workspace);
@@ -72,7 +72,8 @@ static const char *const hard_csv =
     "b,2,declare_diseased,,,,,-1\n"
     "a,3,declare_healthy,,declare_healthy|declare_diseased,,,-2\n";
 
-/* Availability, a forced action, both kinds of missing, start beliefs and variants in one log. */
+/* Availability, a forced action, both kinds of missing cells, start beliefs and variants in one
+ * log. */
 static void everything_at_once(void **state)
 {
   (void)state;
@@ -119,12 +120,12 @@ static const char ward[] =
     "agent: {alpha: 0.7, perseverance: 0.9, lapse: 0.1, resolution: 30}\n"
     "data: {missing: NA, missed: {values: [late, NA], action: wait}}\n";
 
-/* A log, by its definition. */
+/* The likelihood of a log by its definition. */
 typedef struct enumeration {
   const idm_problem *problem;
   idm_workspace *workspace;
   const idm_data *data;
-  bool with; /* with the decisions, or the observations alone */
+  bool with; /* include the decisions, not the observations alone */
 } enumeration;
 
 /* Probability of the action of a row at belief z: perseverance on `last`, then lapse. */
@@ -139,7 +140,7 @@ static double chosen(const enumeration *e, size_t row, const double *z, int last
   return (1 - lapse) * pi[e->data->action[row]] / sum + lapse / 3;
 }
 
-/* Probability of a row and of all that follow it, observations that are blank summed over. */
+/* Probability of a row and of all rows after it, summed over missing observations. */
 static double enumerate(const enumeration *e, size_t row, size_t end, const double *z, int last)
 {
   const idm_setting *s = e->problem->setting;
@@ -195,9 +196,9 @@ static double score_ward(const char *rows, size_t missed, bool enumerated)
   return scored.score.log_likelihood;
 }
 
-/* The belief moves by the problem's action and by what is seen after it, and nothing is chosen; a
- * blank observation after it is summed over; the response before it is what perseverance repeats.
- */
+/* After a missed response the belief is updated by the problem's action and the observation after
+ * it, and there is no decision. A missing observation after it is summed over. Perseverance repeats
+ * the response before it. */
 static void missed_responses_move_beliefs(void **state)
 {
   (void)state;
@@ -206,16 +207,16 @@ static void missed_responses_move_beliefs(void **state)
              4, true);
   score_ward("3,test,positive\n3,late,\n3,treat,negative\n3,test,positive\n3,test,\n", 1, true);
   score_ward("3,test,positive\n3,NA,\n3,late,\n3,treat,positive\n3,test,negative\n", 2, true);
-  /* It is neither a decision to wait nor one that was not recorded. */
+  /* A missed response is neither a decision to wait nor an unrecorded decision. */
   const double missed = score_ward("1,test,positive\n1,late,negative\n1,test,\n", 1, true);
   const double decided = score_ward("1,test,positive\n1,wait,negative\n1,test,\n", 0, true);
   const double blank = score_ward("1,test,positive\n1,,negative\n1,test,\n", 0, false);
   assert_true(fabs(missed - decided) > 0.01 && fabs(missed - blank) > 0.01);
 }
 
-/* Row by row through the behaviour: log-probability of each decision, 0 where nothing was decided,
- * and what the row says beside it; returns the sum of squared distances of the policy from the
- * decision. */
+/* Row by row through the behaviour: log-probability of each decision, 0 where there was none, and
+ * the other evidence of the row. Returns the sum of squared distances between policy and decision.
+ */
 static double plain_decisions(const idm_workspace *workspace, const idm_data *data,
                               double *log_probability, double *evidence)
 {
@@ -265,7 +266,7 @@ static void check_decisions(const idm_workspace *workspace, const idm_data *data
   check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
   check(idm_scorer_create(data, tree, &scorer, &support_error));
   const double brier = plain_decisions(workspace, data, plain, plain + data->rows);
-  /* A scorer is used again and again: the second run must not add to the first. */
+  /* A scorer can be reused: the second run must not add to the first. */
   for (int again = 0; again < 2; again++) {
     check(idm_scorer_run(scorer, idm_workspace_behavior(workspace), &score, &support_error));
     assert_near(score.brier, brier, 1e-10);
@@ -317,7 +318,8 @@ static void decisions_one_by_one(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A uniform agent over two open actions of three is (1/2)^2 + (1/2)^2 away; over three, 2/3. */
+/* The squared distance of a uniform policy is (1/2)^2 + (1/2)^2 over two available actions of
+ * three, and 2/3 over three. */
 static void brier_by_hand(void **state)
 {
   (void)state;
@@ -342,7 +344,8 @@ static void brier_by_hand(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A nearly deterministic agent: what it would never do has a finite, tiny probability, not -inf. */
+/* A nearly deterministic agent: an action it practically never takes has a finite, tiny
+ * probability, not -inf. */
 static void rare_actions_stay_finite(void **state)
 {
   (void)state;
@@ -352,7 +355,7 @@ static void rare_actions_stay_finite(void **state)
     idm_workspace *workspace = support_plan(problem, NULL);
     idm_data *data = support_data(problem, "agent,action,observation\n1,declare_healthy,\n");
     const double score = support_score(workspace, data);
-    /* Q(declare) - V at 1/2 is about -13.3: divided by alpha. */
+    /* Q(declare) - V at 1/2 is about -13.3, to be divided by alpha. */
     assert_true(isfinite(score) && score < -1e4 && score > -1e5);
     support_set(problem, 0, 1000, 0.001);
     check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
@@ -363,8 +366,8 @@ static void rare_actions_stay_finite(void **state)
   }
 }
 
-/* The log does not say where an MDP started: its first decision is scored over the start's law, and
- * where it led says more of where it began. */
+/* The first state of an MDP is not in the log. Its first decision is averaged over the start
+ * distribution, and the next state is informative about the first. */
 static void an_mdp_with_an_unknown_start(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Simulation: frequencies against the policy and the environment, reproducibility, ends. */
+/* Tests simulation: frequencies against the policy and the environment, reproducibility, ends of
+ * trajectories. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,8 @@ static idm_data *simulate(const idm_problem *problem, const idm_workspace *works
   return data;
 }
 
-/* Upper tail of chi-square, by Wilson and Hilferty's cube root: good to a few percent of the level.
- */
+/* Upper tail of chi-square by the cube root approximation of Wilson and Hilferty, accurate to a few
+ * percent of the level. */
 static double chi_square_p(double statistic, double freedom)
 {
   const double h = 2 / (9 * freedom);
@@ -24,8 +25,8 @@ static double chi_square_p(double statistic, double freedom)
   return 0.5 * erfc(normal / sqrt(2));
 }
 
-/* At every history seen at least 100 times: counts of actions against pi there. Level 1e-3: one
- * seed in a thousand would fail; the seed is fixed. */
+/* At every history that occurs at least 100 times, counts of actions are compared with pi. Level
+ * 1e-3: one seed in a thousand would fail; the seed is fixed. */
 static void actions_follow_the_policy(void **state)
 {
   (void)state;
@@ -37,7 +38,7 @@ static void actions_follow_the_policy(void **state)
     idm_prefix_tree *tree;
     check(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &support_error));
     const idm_behavior b = idm_workspace_behavior(workspace);
-    /* Count (node, action) pairs, then expected numbers from the behaviour at that node. */
+    /* Count (node, action) pairs, then compute expected numbers from the behaviour at the node. */
     double *count = calloc(tree->nodes * 3, sizeof *count);
     for (size_t i = 0; i < tree->nodes; i++)
       if (tree->node[i].parent >= 0)
@@ -79,9 +80,9 @@ static void actions_follow_the_policy(void **state)
   }
 }
 
-/* The agent believes in an accuracy of .9, the world has .7: pairs of first observations must show
- * the world: P(same) = .7^2 + .3^2 = .58. 20,000 pairs: 4 standard errors are .014 (6e-5 of seeds
- * would fail). */
+/* The agent believes in an accuracy of .9, the environment has .7. Pairs of first observations
+ * follow the environment: P(same) = .7^2 + .3^2 = .58. For 20,000 pairs 4 standard errors are .014
+ * (6e-5 of seeds would fail). */
 static void observations_come_from_the_environment(void **state)
 {
   (void)state;
@@ -120,7 +121,8 @@ static void seeds_and_streams(void **state)
   assert_int_equal(a->rows, b->rows);
   assert_memory_equal(a->action, b->action, a->rows * sizeof *a->action);
   assert_memory_equal(a->observation, b->observation, a->rows * sizeof *a->observation);
-  /* Trajectory i is a function of (seed, i): more trajectories begin with the same ones. */
+  /* Trajectory i is a function of (seed, i), so a longer simulation begins with the same
+   * trajectories. */
   assert_memory_equal(a->action, more->action, a->rows * sizeof *a->action);
   assert_true(a->rows != other->rows ||
               memcmp(a->action, other->action, a->rows * sizeof *a->action) != 0);
@@ -152,7 +154,7 @@ static void trajectories_stop_where_they_must(void **state)
   idm_problem_destroy(problem);
 }
 
-/* In an MDP the first state is drawn and the log says which it was. */
+/* In an MDP the first state is drawn and recorded in the log. */
 static void an_mdp_records_its_starts(void **state)
 {
   (void)state;
@@ -186,7 +188,8 @@ typedef struct before {
   size_t fails_at; /* SIZE_MAX: never */
 } before;
 
-/* Even trajectories by one agent, odd ones by another. */
+/* Plans with alpha = 0.01 before even trajectories and with alpha infinite before odd ones, and
+ * fails before trajectory `fails_at`. */
 static idm_status plan_before(void *context, size_t trajectory, size_t agent, idm_error *opt_error)
 {
   before *b = context;
@@ -223,7 +226,7 @@ static void an_agent_for_each_trajectory(void **state)
     assert_memory_equal(both->observation + both->first[t], from->observation + from->first[t],
                         rows * sizeof *both->observation);
   }
-  /* Its error ends the simulation and is passed on. */
+  /* An error of the callback ends the simulation and is returned. */
   for (size_t at = 0; at < 20; at += 19) {
     idm_data *none = both;
     idm_error error = {0};
@@ -260,7 +263,8 @@ static void unknown_dynamics_cannot_be_simulated(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Which responses are missed is design: by the problem's action, or in one state by none. */
+/* Missed responses are taken from the design; their transition is by the problem's action, or there
+ * is none with a single state. */
 static void missed_responses_are_kept(void **state)
 {
   (void)state;
@@ -301,7 +305,7 @@ static void missed_responses_are_kept(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A learner in one state: nothing is done, seen or paid. */
+/* A learner with a single state: a missed response has no action, observation or reward. */
 static void learners_miss_without_an_action(void **state)
 {
   (void)state;

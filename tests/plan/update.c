@@ -1,5 +1,5 @@
-/* Beliefs that are not by Bayes' rule: planning and likelihoods against what is written out
- * plainly, Bayes' rule itself to the bit, limits, relabelling. */
+/* Tests distorted belief updates: planning and likelihoods against direct computations, Bayes' rule
+ * to the bit, limits, relabelling. */
 #include "plan/choice.h"
 
 #include <math.h>
@@ -24,7 +24,8 @@ static idm_problem *problem_of(support_shape shape, double prior, double evidenc
 
 static const double powers[][2] = {{1, 1}, {0.5, 1}, {1, 0.4}, {1.7, 2.5}, {0, 1}, {1, 0}, {0, 0}};
 
-/* V on the lattice is a fixed point of B* written out plainly, and Q off it one step of it. */
+/* V on the lattice is a fixed point of B* computed directly, and Q between lattice points is one
+ * step of it. */
 static void test_planning(void **state)
 {
   (void)state;
@@ -52,7 +53,7 @@ static void test_planning(void **state)
     }
 }
 
-/* The mean over sigma of what the models' powers make of a belief. */
+/* Replaces z by the mean over sigma of the models' distorted updates. */
 static void follow(const idm_problem *problem, const double *sigma, size_t u, size_t x, double *z)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -88,7 +89,7 @@ static double plain_score(const idm_problem *problem, idm_workspace *w, const id
   return sum;
 }
 
-/* Every planner over beliefs scores by the beliefs of a plain loop. */
+/* The score of every planner over beliefs equals that of a direct loop. */
 static void test_likelihood(void **state)
 {
   (void)state;
@@ -98,7 +99,8 @@ static void test_likelihood(void **state)
       assert_false(idm_planner_reads(planner, IDM_PRIOR_WEIGHT));
       continue;
     }
-    /* Its bounds rest on Bayes' rule, which it holds; where states are seen nothing bends. */
+    /* The bounds of point-based planners require Bayes' rule, so the update is not distorted; nor
+     * is it where states are observed. */
     if (!idm_planner_reads(planner, IDM_EVIDENCE_WEIGHT)) {
       assert_true(strcmp(planner->name, "point-based") == 0 || planner->needs & IDM_NEEDS_STATES);
       continue;
@@ -114,7 +116,7 @@ static void test_likelihood(void **state)
       }
       if (strcmp(planner->name, "kl-penalised-robust") == 0)
         idm_theta_set_scalar(problem->theta, IDM_BETA, -1.3);
-      /* Knowing the environment, the plain loop knows it too. */
+      /* For agents with a Dirac model prior the direct loop uses the environment too. */
       memcpy(problem->theta->block[IDM_TRANSITION].value, problem->setting->transition,
              problem->theta->block[IDM_TRANSITION].size * sizeof(double));
       memcpy(problem->theta->block[IDM_EMISSION].value, problem->setting->emission,
@@ -131,8 +133,8 @@ static void test_likelihood(void **state)
   }
 }
 
-/* Where what makes beliefs is free, whoever has no derivative by it is left to differences: one of
- * a plug-in, since all of ours have. */
+/* If parameters of the beliefs are free, a planner without their derivative is left to differences.
+ * Only plug-ins can lack it, since all planners of the registry have it. */
 static void test_derivatives(void **state)
 {
   (void)state;
@@ -166,7 +168,8 @@ static void test_derivatives(void **state)
   assert_true(count > 9);
 }
 
-/* At 1 the path is that of Bayes' rule, to the bit; the bent one agrees with it. */
+/* At powers of 1 the code path is that of Bayes' rule, to the bit; the distorted path agrees with
+ * it. */
 static void test_bayes(void **state)
 {
   (void)state;
@@ -187,7 +190,7 @@ static void test_bayes(void **state)
       for (size_t s = 0; s < 2; s++) assert_near(first[s], second[s], 1e-15);
     }
   }
-  /* Away and back: the operator is that of before. */
+  /* After a change of the power and back the operator is identical. */
   const size_t bytes = c->padded * sizeof(double);
   double before[128];
   assert_true(bytes <= sizeof before);
@@ -204,7 +207,7 @@ static void test_bayes(void **state)
   idm_problem_destroy(problem);
 }
 
-/* States in another order: the same values, and policies. */
+/* Permuting the states leaves values and policies unchanged. */
 static void test_relabelling(void **state)
 {
   (void)state;

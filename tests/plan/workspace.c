@@ -1,4 +1,5 @@
-/* Workspaces: what they take in, what they refuse, and what they say without a table's help. */
+/* Tests workspaces: the parameters they copy and reject, and results that do not depend on the
+ * planner. */
 #include "plan/learner_support.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ static idm_status create(const idm_problem *problem, idm_workspace **ret_workspa
                               &support_error);
 }
 
-/* The parameter of the caller is copied and clamped, and never touched. */
+/* The caller's theta is copied and clamped, and never modified. */
 static void theta_is_copied(void **state)
 {
   (void)state;
@@ -29,7 +30,7 @@ static void theta_is_copied(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Its form is fixed when it is made: sizes, variants, planner. */
+/* The sizes, variants and planner of theta are fixed at creation. */
 static void the_form_of_theta_is_fixed(void **state)
 {
   (void)state;
@@ -50,7 +51,7 @@ static void the_form_of_theta_is_fixed(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A theta that is not legal makes no workspace. */
+/* A theta that is not valid is rejected at creation. */
 static void illegal_parameters_are_refused(void **state)
 {
   (void)state;
@@ -66,8 +67,8 @@ static void illegal_parameters_are_refused(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Before a plan, and at beliefs that are none, every number is NaN and every status a usage error.
- */
+/* Before a plan, and at vectors that are not beliefs, every number is NaN and every status a usage
+ * error. */
 static void check_refused(idm_workspace *w, const double *z, bool planned)
 {
   double decision[8], quality[8], next[8], lower = 0, upper = 0;
@@ -104,7 +105,7 @@ static void nothing_is_evaluated_without_a_plan(void **state)
   assert_true(fabs(decision[0] + decision[1] - 1) < 1e-9);
   check(idm_plan_forward(w, 0, &forward, NULL, &support_error));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) check_refused(w, bad[i], true);
-  /* Rounding is no fault. */
+  /* Rounding errors of a belief are accepted. */
   assert_true(isfinite(idm_plan_value(w, 0, (const double[]){0.25, 0.75 + 1e-9})));
   idm_workspace_destroy(w);
   idm_problem_destroy(problem);
@@ -135,7 +136,7 @@ static void choices_have_perseverance_and_lapse(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A planner that has no form for a kind of problem is refused by name. */
+/* A planner that does not support a kind of problem is rejected by name. */
 static void kinds_of_problems(void **state)
 {
   (void)state;
@@ -155,13 +156,14 @@ static void kinds_of_problems(void **state)
   }
 }
 
-/* Values are by the steps taken of a horizon. */
+/* Values depend on the steps taken of a horizon. */
 static void values_shrink_with_the_steps_left(void **state)
 {
   (void)state;
   const double z[2] = {0.8, 0.2};
   idm_problem *problem = support_reversal(idm_planner_find("rational"));
-  for (size_t i = 0; i < 4; i++) problem->theta->block[IDM_UTILITY].value[i] += 2; /* all gain */
+  for (size_t i = 0; i < 4; i++)
+    problem->theta->block[IDM_UTILITY].value[i] += 2; /* every utility is then a gain */
   problem->setting->horizon = 4;
   idm_workspace *workspace = support_plan(problem, NULL);
   assert_true(idm_plan_value(workspace, 0, z) == idm_plan_value_after(workspace, 0, 0, z));

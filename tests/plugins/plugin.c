@@ -1,4 +1,4 @@
-/* Shared objects that are no plug-ins to be loaded, one a FAULT. */
+/* Shared objects that are rejected as plug-ins, one per value of FAULT. */
 #include "idm/plugin.h"
 
 #define NONE   0

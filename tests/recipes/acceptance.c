@@ -1,4 +1,4 @@
-/* The check `acceptance`: whether every chain moves. */
+/* The check `acceptance` computes the least mean acceptance probability of the chains. */
 #include <math.h>
 
 #include "invert/assess/inquiry.h"

@@ -1,4 +1,4 @@
-/* carry PROBLEM IN OUT: a log is read as the problem says, and written again. */
+/* carry PROBLEM IN OUT: reads a log by the columns of a problem and writes it again. */
 #include <stdio.h>
 
 #include "idm/idm.h"

@@ -1,4 +1,4 @@
-/* idm count: trajectories and steps of a log. */
+/* idm count: prints the numbers of trajectories and steps of a log. */
 #include "cli/cli.h"
 #include "cli/common.h"
 

@@ -1,4 +1,4 @@
-/* The section `expect` of a YAML problem: numbers that the problem must have. */
+/* Reads the section `expect` of a YAML problem: sizes that the problem must have. */
 #include "io/problem/reader.h"
 
 idm_status idm_yaml_read_expect(idm_yaml_reader *reader)

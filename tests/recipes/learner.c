@@ -1,4 +1,4 @@
-/* The planner `learner`: keeps a value an action, and learns it from rewards. */
+/* The planner `learner` keeps one value per action and updates it from rewards. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -7,7 +7,7 @@
 #include "idm/planner.h"
 #include "idm/prefix.h"
 
-/* --- what it reads -------------------------------------------------------------------------- */
+/* --- parameters ------------------------------------------------------------------------------ */
 
 enum { LEARNING_RATE, INVERSE_TEMPERATURE, OWNS };
 
@@ -61,9 +61,9 @@ static idm_status plan(void *content, const idm_theta *theta, const idm_solver *
   return IDM_OK;
 }
 
-/* --- how it behaves ------------------------------------------------------------------------- */
+/* --- behaviour ------------------------------------------------------------------------------- */
 
-/* Its memory is [action]: values. */
+/* The memory is an array of values [action]. */
 static idm_status memory_create(const void *content, void **ret_memory, idm_error *opt_error)
 {
   const learner *l = content;
@@ -130,7 +130,7 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_R
                                           .act = act,
                                           .observe = observe};
 
-/* --- the table ------------------------------------------------------------------------------ */
+/* --- table ----------------------------------------------------------------------------------- */
 
 const idm_planner idm_learner = {.name = "learner",
                                  .summary = "keeps a value an action, and learns it from rewards",

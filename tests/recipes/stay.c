@@ -1,10 +1,11 @@
-/* The inverse planner `stay`: the numbers of the problem file, and how sure the decisions were. */
+/* The inverse planner `stay` evaluates the numbers of the problem file and reports the mean
+ * confidence of the decisions. */
 #include "base/memory.h"
 #include "invert/matching/fit.h"
 
 extern const idm_inverse idm_inverse_stay; /* registered below */
 
-/* The answer at y: one draw of one chain. */
+/* The answer at y, as one draw of one chain. */
 static idm_status answer(fit_context *f, double *y, idm_posterior **ret_posterior,
                          idm_notes *opt_notes, idm_error *opt_error)
 {

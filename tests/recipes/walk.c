@@ -1,4 +1,5 @@
-/* The sampler `walk`: a random walk along the first guess of the covariance. Nothing adapts. */
+/* The sampler `walk`: random-walk Metropolis with the initial estimate of the covariance, without
+ * adaptation. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ typedef struct walk {
   double *log_density;
   double *position;
   double *candidate;
-  double *factor; /* [dimension][dimension]: Cholesky's, of the guess */
+  double *factor; /* Cholesky factor of the estimate [dimension][dimension] */
 } walk;
 
 static size_t place(double *opt_state, size_t dimension, walk *view)
@@ -41,7 +42,7 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
                           : status;
 }
 
-/* One Metropolis step; *acceptance grows by its probability. */
+/* One Metropolis step; adds the acceptance probability to *acceptance. */
 static idm_status move(const walk *view, const idm_target *target, idm_random *random,
                        double *acceptance, idm_error *opt_error)
 {

@@ -1,4 +1,5 @@
-/* The agents of a plot: what a panel sets, and what it leaves alone. */
+/* Tests the panels of a plot over agents: the titles and parameter values that each panel passes to
+ * the drawing callback, refused panels, and that the problem itself is not changed. */
 #include "report/policy.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "report/figure_support.h"
 
-/* What was drawn, in order. */
+/* What the callback received, in the order of the panels. */
 typedef struct seen {
   size_t count;
   double alpha[8];
@@ -64,7 +65,7 @@ static void panels(void **state)
   assert_near(drawn.alpha[2], 4, 0);
   assert_string_equal(drawn.title[3], "title");
   assert_near(drawn.alpha[3], 0.5, 0);
-  /* The problem itself is as it was. */
+  /* The problem itself is not changed. */
   assert_near(idm_theta_scalar(problem->theta, IDM_ALPHA), 0.5, 0);
   assert_int_equal(draw_all(&subject, 1, &panel[4], &error), IDM_USAGE);
   assert_int_equal(drawn.count, 0);
@@ -82,7 +83,7 @@ static void what_is_refused(void **state)
     assert_int_equal(draw_all(&subject, 1, &panel[i], &error), IDM_USAGE);
     assert_true(error.message[0] != '\0');
   }
-  /* People are no one agent. */
+  /* A fit of several people has no single agent to draw. */
   idm_series_axis axis = {.name = (char[]){"person"}};
   const idm_posterior people = {.axes = 1, .axis = &axis};
   const idm_plot_subject of_people = {.problem = problem, .posterior = &people};
@@ -92,7 +93,8 @@ static void what_is_refused(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Utilities of columns that a panel sets are let go of once. */
+/* Utilities given by columns of the log that a panel replaces are freed once, and those of the
+ * problem are kept. */
 static void utilities_of_columns(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Marks on a panel: where they lie on the page. */
+/* Tests the drawing of each kind of mark on a panel against page coordinates computed by hand. */
 #include "report/canvas.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@ typedef struct sheet {
   idm_canvas canvas;
 } sheet;
 
-/* x from 0 to 10 over 100 pixels, y from 0 to 1 over 50, upwards; or a simplex. */
+/* Opens a panel with x from 0 to 10 over 100 pixels and y from 0 to 1 over 50 pixels, upwards; if
+ * `simplex`, a panel whose axes are a simplex. */
 static void open_sheet(sheet *s, bool simplex)
 {
   *s = (sheet){0};
@@ -69,7 +70,7 @@ static void places(void **state)
   idm_figure_destroy(s.figure);
 }
 
-/* The first corner on the left, the second on the right, the third on top. */
+/* The first corner is on the left, the second on the right, the third on top. */
 static void corners(void **state)
 {
   (void)state;
@@ -96,7 +97,7 @@ static void lines(void **state)
   const double x[] = {0, 5, NAN, 10}, y[] = {0, 1, 1, 0.5};
   memcpy(mark->column[IDM_FIGURE_X], x, sizeof x);
   memcpy(mark->column[IDM_FIGURE_Y], y, sizeof y);
-  expect(&s, "d=\"M20 60L70 10M120 35\""); /* apart where a number is missing */
+  expect(&s, "d=\"M20 60L70 10M120 35\""); /* the line is interrupted at a missing number */
 }
 
 static void bands(void **state)
@@ -123,7 +124,7 @@ static void bars(void **state)
   expect(&s, "<rect x=\"40\" y=\"20\" width=\"20\" height=\"40\"");
 }
 
-/* What goes on beyond the panel is cut there. */
+/* Intervals that extend beyond the panel are clipped at its edge. */
 static void intervals(void **state)
 {
   (void)state;
@@ -144,7 +145,8 @@ static void intervals(void **state)
   expect(&s, "d=\"M60 35L80 35\"");
 }
 
-/* Many rows are thin and shine through, however many of them one mark has. */
+/* Line width and opacity depend on the number of rows of the panel, not on that of one mark: many
+ * rows are thin and translucent. */
 static void many_rows(void **state)
 {
   (void)state;
@@ -190,7 +192,8 @@ static void cells(void **state)
              "fill-opacity=\"1\"/></g>");
 }
 
-/* Triangles as dark as each other are one path; one that points down has a side below 0. */
+/* Triangles of equal opacity are drawn as one path; a triangle that points down has a negative
+ * side. */
 static void triangles(void **state)
 {
   (void)state;
@@ -218,7 +221,7 @@ static void rules(void **state)
   expect(&s, "d=\"M20 40L120 40\"");
 }
 
-/* From one end towards the other, a little short of it; none where there is no way to go. */
+/* An arrow ends slightly before its target; an arrow of length 0 is not drawn. */
 static void arrows(void **state)
 {
   (void)state;
@@ -246,7 +249,8 @@ static void words(void **state)
   expect(&s, "d=\"M70 60L66 52L74 52Z\"");
 }
 
-/* In a simplex bars, bands, rules and levels are not drawn; colours begin again. */
+/* Bars, bands, rules and levels are not drawn in a simplex. Colour numbers beyond the palette are
+ * taken modulo its size. */
 static void what_is_not_drawn(void **state)
 {
   (void)state;

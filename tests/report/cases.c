@@ -1,4 +1,5 @@
-/* Cases of a log by an action that is due, against value iteration over counts of test results. */
+/* Tests the choice of example cases by the action that is due, against value iteration over counts
+ * of test results. */
 #include "report/policy.h"
 
 #include <math.h>
@@ -7,9 +8,10 @@
 
 #include "support.h"
 
-/* The diagnosis problem: declare healthy, declare diseased, monitor. Tests are right with a
- * probability of .7 and patients are diseased with one of .5, so that the number of positive less
- * negative results is all that a rational agent needs. Counts beyond `most` have no weight. */
+/* The diagnosis problem with actions declare healthy, declare diseased, monitor. A test is correct
+ * with probability .7 and a patient is diseased with probability .5, so the number of positive
+ * minus negative results is a sufficient statistic for the rational agent. Counts beyond `most`
+ * have negligible weight. */
 enum { most = 20, actions = 3, due = 1, patients = 400 };
 
 typedef struct optimum {
@@ -48,7 +50,7 @@ static optimum iterate(void)
 typedef struct course {
   bool rational;
   bool censored;
-  size_t actions; /* different ones */
+  size_t actions; /* number of different actions */
   size_t rows;
   long delayed;
   double regret;
@@ -85,7 +87,7 @@ static void test_choice(void **state)
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = patients, .steps = 8, .seed = 3});
   const optimum o = iterate();
-  /* The problem is symmetric, and tests come first. */
+  /* The problem is symmetric, and testing is optimal at the prior. */
   assert_near(o.quality[most + 2][0], o.quality[most - 2][1], 1e-9);
   assert_true(best_of(o.quality[most]) == o.quality[most][2]);
   course expected[IDM_CASES] = {{.rational = false}};
@@ -112,14 +114,15 @@ static void test_choice(void **state)
     assert_int_equal(c.censored, kind == IDM_CASE_NOT_RATIONAL);
     assert_int_equal(c.delayed, expected[kind].delayed);
     assert_true(c.delayed > 0);
-    assert_near(c.regret, expected[kind].regret, 0.05); /* values of the library are on a lattice */
+    assert_near(c.regret, expected[kind].regret,
+                0.05); /* the library's values are interpolated on a lattice */
   }
   assert_non_null(strstr(found[IDM_CASE_BELATED].title, "belated by"));
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
-/* A case that the log does not have is not found. */
+/* A kind of case that does not occur in the log is reported as not found. */
 static void test_missing(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Contours against circles, saddles, and the grid's own edge. */
+/* Tests contour lines on a grid against a circle, separate peaks, a plane that meets the edge of
+ * the grid, and saddle cells. */
 #include <math.h>
 
 #include "report/canvas.h"
@@ -38,7 +39,7 @@ static size_t lines_of(const idm_contour *c)
   return lines;
 }
 
-/* One closed line on the circle, with its area. */
+/* One closed line on the circle of radius 1.1, with its area. */
 static void test_circle(void **state)
 {
   (void)state;
@@ -64,7 +65,7 @@ static void test_several(void **state)
   check(idm_contour_find(&heights, 0.5, &c, &support_error));
   assert_int_equal(lines_of(&c), 2);
   idm_contour_clear(&c);
-  /* Beyond the highest and the lowest there is nothing. */
+  /* Levels above the maximum and below the minimum have no contour. */
   check(idm_contour_find(&heights, 2, &c, &support_error));
   assert_int_equal(c.count, 0);
   idm_contour_clear(&c);
@@ -73,7 +74,7 @@ static void test_several(void **state)
   idm_contour_clear(&c);
 }
 
-/* A line that ends at the grid's edge is one line, from edge to edge. */
+/* A contour that reaches the edge of the grid is one line from edge to edge. */
 static void test_open(void **state)
 {
   (void)state;
@@ -87,7 +88,7 @@ static void test_open(void **state)
   idm_contour_clear(&c);
 }
 
-/* A saddle: what is above the level goes together where the middle is above it. */
+/* In a saddle cell, the corners above the level are connected if the centre is above the level. */
 static void test_saddle(void **state)
 {
   (void)state;
@@ -101,7 +102,8 @@ static void test_saddle(void **state)
       check(idm_contour_find(&(idm_heights){2, 2, at, at, z}, 1, &c, &support_error));
       assert_int_equal(c.count, 6);
       for (size_t k = 0; k < 2; k++) {
-        /* Each line cuts off one corner: its ends are on the two sides that meet there. */
+        /* Each line separates one corner: its ends are on the two sides that meet in that corner.
+         */
         const double x = (c.x[3 * k] + c.x[3 * k + 1]) / 2, y = (c.y[3 * k] + c.y[3 * k + 1]) / 2;
         const size_t corner = (y > 0.5 ? 2u : 0u) + (x > 0.5 ? 1u : 0u);
         assert_int_equal(z[corner] < 1, up);

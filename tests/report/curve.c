@@ -1,4 +1,5 @@
-/* Densities along axes: they integrate to 1 as they are drawn. */
+/* Tests kernel densities along linear and logarithmic axes against the exact normal density and a
+ * unit integral. */
 #include <math.h>
 
 #include "report/shown.h"
@@ -42,7 +43,7 @@ static void test_even(void **state)
   assert_near(c.mean, mean, 1e-12);
   assert_near(c.mode, 3, 0.8);
   for (size_t i = 0; i < POINTS; i++) assert_true(c.at[i] == c.along[i]);
-  /* Against the exact density. */
+  /* Compares with the exact density. */
   for (size_t i = 0; i < POINTS; i++) {
     const double z = (c.at[i] - 3) / 2;
     assert_near(c.height[i], exp(-z * z / 2) / (2 * sqrt(2 * acos(-1))), 0.03);
@@ -56,7 +57,8 @@ static void test_even(void **state)
   idm_curve_clear(&c);
 }
 
-/* Powers of ten: the density of the logarithm; less than that: of the number, up to its end. */
+/* Draws that span powers of ten have the density of their logarithm; draws of a narrower range have
+ * the density of the number itself, bounded by its support. */
 static void test_ratio(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Decisions beside what was predicted of them: against the trials. */
+/* Tests the predicted probabilities of observed decisions against the trials of the library and,
+ * for people, against plans computed here for each draw. */
 #include "report/shown.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include "invert/posterior.h"
 #include "report/figure_support.h"
 
-/* Rows that were forced, or not recorded, are none. */
+/* Forced rows (one available action) and rows without a recorded action are not decisions. */
 static const char visits[] = "trajectory,step,action,observation,available\n"
                              "a,1,monitor,positive,\na,2,monitor,negative,monitor\n"
                              "a,3,,negative,\na,4,declare_healthy,,declare_healthy|monitor\n"
@@ -39,7 +40,7 @@ static void by_a_parameter(void **state)
     }
     assert_near(sum, 1, 1e-9);
   }
-  assert_int_equal(notes.count, 1); /* they are not held out */
+  assert_int_equal(notes.count, 1); /* note that the predictions are not out of sample */
   idm_notes_clear(&notes);
   idm_decisions_close(&d);
   idm_trials_destroy(trials);
@@ -68,7 +69,7 @@ static void by_draws(void **state)
                   1e-12);
   assert_int_equal(notes.count, 0);
   idm_decisions_close(&d);
-  /* Where somebody has explained them already, by what was found then. */
+  /* If the subject contains an explanation, its probabilities are used. */
   trials->mean[trials->node[0] * trials->width + 2] = 0.125;
   idm_plot_subject again = subject;
   again.explained = &(idm_explanation){.trials = trials};
@@ -81,7 +82,7 @@ static void by_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Two draws of two people, as a fit by agent leaves them. */
+/* Returns a posterior of two draws for each of two people, in the form of a fit by agent. */
 static idm_posterior *make_people(void)
 {
   static const double log_alpha[] = {0, 1, -1, 2};
@@ -103,7 +104,7 @@ static idm_posterior *make_people(void)
   return p;
 }
 
-/* Everybody by their own draws; somebody whom the run does not know is not predicted. */
+/* Each person is predicted by their own draws; a person who is not in the run is not predicted. */
 static void by_people(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Base64 and digests against published values (RFC 4648, FIPS 180-4). */
+/* Tests base64 and digests against published values (RFC 4648, FIPS 180-4). */
 #include "report/markup.h"
 
 #include <stdlib.h>

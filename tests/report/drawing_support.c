@@ -1,4 +1,4 @@
-/* Drawings compared: see the header. */
+/* Compares drawings by structure and numbers, with tolerances for rounding. */
 #include "report/drawing_support.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of a drawing. */
+/* A piece of a drawing: a tag with its brackets, or the text between two tags. */
 typedef struct piece {
   const char *at;
   size_t length;
@@ -17,12 +17,12 @@ typedef struct piece {
 typedef struct leeway {
   double absolute;
   double relative;
-  bool path; /* letters stand before numbers */
+  bool path; /* path data: numbers may follow letters */
 } leeway;
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Whether a number begins at i, and no name that ends in one goes on there. */
+/* Returns true if a number begins at p.at[i]; unless `path`, digits inside a name do not count. */
 static bool is_number(piece p, size_t i, bool path)
 {
   const char c = p.at[i], next = i + 1 < p.length ? p.at[i + 1] : ' ';
@@ -37,8 +37,8 @@ static bool is_near(double a, double b, leeway l)
   return fabs(a - b) <= l.absolute + l.relative * fmax(fabs(a), fabs(b));
 }
 
-/* Texts to the letter but, where there is leeway, for their numbers; where they part is left in
- * differ. */
+/* Compares texts exactly or, if l.absolute > 0, numbers within the tolerance; `differ` receives the
+ * position in each text where the comparison ended. */
 static bool is_same(piece a, piece b, leeway l, const char *differ[2])
 {
   const bool exact = !(l.absolute > 0);
@@ -79,12 +79,13 @@ static leeway leeway_of(piece attribute)
 
 /* --- elements ------------------------------------------------------------------------------- */
 
-/* A tag with its brackets, or the words before the next one; false at the end. */
+/* Reads the next tag with its brackets, or the text before the next tag; returns false at the end.
+ */
 static bool next_piece(const char **at, piece *ret_piece)
 {
   const char *from = *at + strspn(*at, " \n");
   if (!*from) return false;
-  /* Words keep the space that they begin with. */
+  /* Text keeps its leading space. */
   if (*from != '<') from = *at;
   const size_t length = *from == '<' ? strcspn(from, ">") + 1 : strcspn(from, "<");
   *ret_piece = (piece){from, length};
@@ -98,14 +99,14 @@ static piece name_of(piece tag)
   return (piece){tag.at + skip, strcspn(tag.at + skip, " />")};
 }
 
-/* What of a piece comes after a part of it. */
+/* Returns what follows `part` in `whole`. */
 static piece behind(piece whole, piece part)
 {
   const char *from = part.at + part.length;
   return (piece){from, whole.length - (size_t)(from - whole.at)};
 }
 
-/* The next ` name="value"`; false where there is none. */
+/* Reads the next ` name="value"`; returns false if there is none. */
 static bool next_attribute(piece *rest, piece *ret_name, piece *ret_value)
 {
   const char *end = rest->at + rest->length, *quote = memchr(rest->at, '"', rest->length);
@@ -137,7 +138,7 @@ static bool is_same_tag(piece a, piece b, const char *differ[2])
         !is_same(value[0], value[1], leeway_of(name[0]), differ))
       return false;
   }
-  return is_same(rest[0], rest[1], (leeway){0}, differ); /* an element that ends at once, or not */
+  return is_same(rest[0], rest[1], (leeway){0}, differ); /* whether the element is self-closing */
 }
 
 const char *drawing_difference(const char *expected, const char *found, char *room, size_t size)

@@ -1,4 +1,5 @@
-/* Figures as data: what is made, what is refused, and CSV. */
+/* Tests figures as data: columns of each kind of mark, refused calls, and the CSV output against
+ * expected texts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,8 @@ static void kinds_and_columns(void **state)
   assert_false(idm_mark_has(IDM_MARK_CELLS, IDM_FIGURE_COLUMNS));
 }
 
-/* A mark has the columns of its kind, all 0, and no others; axes end where marks do. */
+/* A mark has exactly the columns of its kind, all 0. The ends of an axis are NaN, which means that
+ * they are computed from the marks. */
 static void what_is_made(void **state)
 {
   (void)state;

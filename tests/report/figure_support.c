@@ -1,4 +1,4 @@
-/* Figures in tests: see the header. */
+/* Makes figures for tests and checks that drawings are well-formed. */
 #include "report/figure_support.h"
 
 #include <ctype.h>
@@ -96,7 +96,8 @@ static void read_name(reader *r, char name[name_length])
   name[length] = '\0';
 }
 
-/* Text up to one of the ends: entities that are known, no bare markup, no control characters. */
+/* Reads text up to one of the characters of `ends`: only known entities, no bare markup, no control
+ * characters. */
 static void read_text(reader *r, const char *ends)
 {
   static const char *const known[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};

@@ -1,7 +1,8 @@
-/* A drawing of every kind of plot, compared with the one that is kept in golden_svg/.
+/* Compares a drawing of every kind of plot with the one stored in golden_svg/.
  *
- * Everything drawn is fixed: problems, logs and draws written down here. Where a figure is meant to
- * change, IDM_GOLDEN_SVG=write keeps the new drawings instead (CONTRIBUTING.md); look at them. */
+ * The problems, logs and draws of all drawings are fixed in this file. After an intended change of
+ * a figure, IDM_GOLDEN_SVG=write stores the new drawings instead (CONTRIBUTING.md); inspect them.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static idm_figure *make_occupancy(void)
   return figure;
 }
 
-/* Of a log under the problem's own agent. */
+/* A figure of the log `visits` under the agent of the problem. */
 static idm_figure *make_of_log(const char *kind)
 {
   idm_problem *problem = support_diag(3, 2, 0.1);
@@ -80,7 +81,7 @@ static idm_figure *make_prc(void)
   return make_of_log("prc");
 }
 
-/* A run whose draws are put in place of those that were made. */
+/* The draws of a run are replaced by fixed values. */
 static idm_figure *make_surprise(void)
 {
   idm_problem *problem = support_diag(3, 2, 0.1);
@@ -96,7 +97,7 @@ static idm_figure *make_surprise(void)
   return figure;
 }
 
-/* What the best fit of a fixed log predicts, and how far the log bounds it. */
+/* Predictions of the best fit to a fixed log, and the profile likelihood of its parameter. */
 static idm_figure *make_of_fit(const char *kind)
 {
   asked a;
@@ -123,19 +124,19 @@ static idm_figure *make_profile(void)
   return make_of_fit("profile");
 }
 
-/* Of draws that are made up, in two chains. */
+/* A figure of generated draws in two chains. */
 static idm_figure *make_of_draws(const char *kind, size_t quantities)
 {
   static const char *const names[] = {"log_alpha", "eta"};
   idm_posterior *p = report_posterior(2, 30, names, quantities);
-  /* Two that go together. */
+  /* The second quantity is correlated with the first. */
   for (size_t i = 0; quantities > 1 && i < 60; i++) p->value[60 + i] += p->value[i];
   idm_figure *figure = figure_make(kind, &(idm_plot_subject){.posterior = p}, NULL);
   idm_posterior_destroy(p);
   return figure;
 }
 
-/* Beside its prior, which takes the problem. */
+/* With the prior, which requires the problem. */
 static idm_figure *make_posterior(void)
 {
   static const char *const names[] = {"alpha"};
@@ -165,7 +166,7 @@ static idm_figure *make_rank(void)
   return make_of_draws("rank", 1);
 }
 
-/* Groups, their differences, and a number that stands by itself. */
+/* Groups, their contrast, and one quantity without a series. */
 static idm_figure *make_forest(void)
 {
   static const char *const names[] = {"1", "2", "3", "4", "beta"};
@@ -183,7 +184,8 @@ static idm_figure *make_of_study(const char *kind)
 {
   static const char *const names[] = {"log_alpha", "eta", "log_likelihood"};
   idm_calibration *calibration = report_study(names, 3, 20);
-  calibration->recovery[0].high = calibration->recovery[0].truth - 0.1; /* one interval misses */
+  calibration->recovery[0].high =
+      calibration->recovery[0].truth - 0.1; /* one interval does not contain the truth */
   idm_figure *figure = figure_make(kind, &(idm_plot_subject){.calibration = calibration}, NULL);
   idm_calibration_destroy(calibration);
   return figure;
@@ -286,7 +288,8 @@ static void test_every_kind(void **state)
 
 /* --- what is found -------------------------------------------------------------------------- */
 
-/* A copy in which the k-th of some words are others. */
+/* Returns a copy of `text` in which occurrence `k` of `words` is replaced by `others`; the caller
+ * frees it. */
 static char *change(const char *text, const char *words, size_t k, const char *others)
 {
   const char *at = strstr(text, words);
@@ -358,7 +361,8 @@ static void test_differences(void **state)
     expect_found(text, changes[i].words, changes[i].others, changes[i].found);
 }
 
-/* In each drawing that is kept: a label moved, words changed, an element gone, a number changed. */
+/* Changes to each stored drawing are detected: a moved label, changed text, a changed kind, a
+ * changed number, a removed element. */
 static void test_damage(void **state)
 {
   (void)state;
@@ -377,7 +381,7 @@ static void test_damage(void **state)
     *digit = *digit == '9' ? '8' : (char)(*digit + 1);
     assert_non_null(drawing_difference(golden, copy, room, sizeof room));
     strcpy(copy, golden);
-    /* The last element that is empty. */
+    /* The last self-closing element. */
     char *end = copy + strlen(copy);
     while (strncmp(end, "/>", 2) != 0) end--;
     char *begin = end;

@@ -1,4 +1,5 @@
-/* Figures as files. */
+/* Tests figures written as SVG, PNG, PDF and CSV files: signatures and sizes of the files, themes,
+ * and errors of paths that cannot be written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static idm_figure *small_figure(void)
   return figure;
 }
 
-/* The whole of a file, for the caller to free. */
+/* Returns the contents of a file; the caller frees them. */
 static unsigned char *read_file(const char *path, size_t *ret_length)
 {
   FILE *file = fopen(path, "rb");
@@ -28,7 +29,8 @@ static unsigned char *read_file(const char *path, size_t *ret_length)
   return bytes;
 }
 
-/* In a folder of their own, written and read back. */
+/* Writes a small figure to a temporary file with this ending and returns the contents of the file;
+ * the caller frees them. */
 static unsigned char *write_as(const char *ending, const idm_figure_options *options,
                                size_t *ret_length)
 {
@@ -51,7 +53,7 @@ static void formats(void **state)
   size_t length;
   unsigned char *bytes = write_as(".PNG", &options, &length);
   assert_memory_equal(bytes, "\x89PNG\r\n\x1A\n", 8);
-  /* Twice as many pixels as the page has. */
+  /* The image has twice as many pixels as the page has units. */
   assert_int_equal(bytes[18] * 256 + bytes[19], 2 * IDM_FIGURE_NARROW);
   assert_memory_equal(bytes + length - 8, "IEND", 4);
   free(bytes);
@@ -64,7 +66,7 @@ static void formats(void **state)
   free(bytes);
 }
 
-/* An image has one theme: the light one unless it is said. */
+/* An image has one theme: light unless the options select dark. */
 static void themes(void **state)
 {
   (void)state;
@@ -83,7 +85,7 @@ static void themes(void **state)
   free(dark);
 }
 
-/* Nothing is left where nothing can be written. */
+/* No file remains after a refused write. */
 static void failures(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* How wide words are, and what is left of them where there is no room. */
+/* Tests the estimated width of texts and their truncation to a width, for one-byte and multi-byte
+ * characters. */
 #include "report/markup.h"
 
 #include <string.h>
@@ -13,12 +14,12 @@ static void widths(void **state)
   assert_near(idm_text_width(""), 0, 0);
   assert_true(idm_text_width("iii") < idm_text_width("mmm"));
   assert_near(idm_text_width("ab") + idm_text_width("cd"), idm_text_width("abcd"), 1e-12);
-  /* Digits are as wide as each other in every face that sets tables. */
+  /* All digits have equal width, as in the tabular figures of every typeface. */
   for (char d[] = "1"; *d <= '9'; (*d)++) assert_near(idm_text_width(d), idm_text_width("0"), 0);
-  /* A letter of two bytes is one letter, one of the far east twice as wide. */
+  /* A character of two bytes counts as one; a CJK character is twice as wide. */
   assert_true(idm_text_width("\xCE\xB1") < 1);
   assert_near(idm_text_width("\xE6\xBC\xA2"), 2 * idm_text_width("\xCE\xB1"), 1e-12);
-  /* Bytes that are no letter end as well. */
+  /* Bytes that are not UTF-8 have a width and do not read past the end of the text. */
   assert_true(idm_text_width("\xFF\xC3") > 0);
 }
 
@@ -43,12 +44,12 @@ static void fits(void **state)
       assert_string_equal(kept + length - strlen(ellipsis), ellipsis);
       assert_memory_equal(kept, texts[i], length - strlen(ellipsis));
       assert_true(idm_text_width(kept) <= width || length == strlen(ellipsis));
-      /* No letter was cut in two. */
+      /* No multi-byte character is cut. */
       assert_int_not_equal((unsigned char)texts[i][length - strlen(ellipsis)] & 0xC0, 0x80);
     }
 }
 
-/* Both ends of a text, about as much of either. */
+/* Elision keeps a prefix and a suffix of the text. */
 static void squeezes(void **state)
 {
   (void)state;

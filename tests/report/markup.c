@@ -1,4 +1,5 @@
-/* Text that grows: what is appended, what is escaped, and places on the page. */
+/* Tests the growing text buffer of drawings against expected texts: escaping, invalid bytes,
+ * coordinates. */
 #include "report/markup.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static void escapes(void **state)
   take(&m, "a&lt;b&gt;&amp;&quot;c&#39;\xC3\xA9<i/>");
 }
 
-/* What no document may hold, and what is no UTF-8, is not passed on. */
+/* Control characters and bytes that are not UTF-8 are replaced by U+FFFD. */
 static void bytes_that_no_document_holds(void **state)
 {
   (void)state;
@@ -46,7 +47,7 @@ static void bytes_that_no_document_holds(void **state)
            "d\xEF\xBF\xBD");
 }
 
-/* Longer than any room on the stack, many times over. */
+/* Text much longer than any buffer on the stack. */
 static void grows(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The methods of a paper: counts are those of summary.json, and priors, formula and hierarchy are
- * named. */
+/* Tests the methods text of a report against expected sentences: counts of the log, priors, formula
+ * and hierarchy. */
 #include "report/words.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static idm_posterior *make_posterior(const char *inverse, const char *sampler)
   return p;
 }
 
-/* One row has a single open action, one action is missing and one response is missed. */
+/* One row has a single available action, one action is missing, and one response is missed. */
 static void test_decisions(void **state)
 {
   (void)state;
@@ -67,7 +67,7 @@ static void test_decisions(void **state)
   idm_problem_destroy(problem);
 }
 
-/* People are a population by a formula, and no "people with blocks". */
+/* People are described as a population with a formula, not as "people with blocks". */
 static void test_people(void **state)
 {
   (void)state;

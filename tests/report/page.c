@@ -1,4 +1,5 @@
-/* Pages: what is a user's is escaped, and the policy names the hashes of what is in the page. */
+/* Tests HTML pages: texts of the user are escaped, and the Content-Security-Policy contains the
+ * hashes of the scripts and styles of the page, computed here a second time. */
 #include "report/markup.h"
 
 #include <sha2.h>
@@ -56,19 +57,20 @@ static void test_nothing_of_a_user_is_markup(void **state)
   char *text = make_page();
   assert_null(strstr(text, hostile));
   assert_null(strstr(text, "alert(1)</script>"));
-  /* Title and heading, section and its link, paragraph, list, words of what is folded, two cells,
-   * caption, and of either drawing description, title, name of a mark and legend. */
+  /* Title and heading, section and its link, paragraph, list, summary of the folded part, two
+   * cells, caption, and for each of the two drawings: description, title, name of a mark and
+   * legend. */
   assert_true(occurrences(text, "&lt;script&gt;") >= 17);
   assert_int_equal(occurrences(text, "<details><summary>&lt;script&gt;"), 1);
   assert_int_equal(occurrences(text, "</details>"), 1);
-  /* One script that runs, and the figure's data. */
+  /* One script that runs, and the data of the figure. */
   assert_int_equal(occurrences(text, "<script"), 2);
   assert_int_equal(occurrences(text, " style="), 0);
   assert_int_equal(occurrences(text, " on"), occurrences(text, " on "));
   free(text);
 }
 
-/* base64 by another way: a bit at a time. */
+/* Writes 'sha256-...' with an independent base64 encoder, one bit at a time, to `to` [100]. */
 static void plain_hash(const char *text, size_t length, char *to)
 {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

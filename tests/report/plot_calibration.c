@@ -1,5 +1,5 @@
-/* Calibration: frequencies against counts by hand, and intervals against the equation they solve.
- */
+/* Tests calibration plots: frequencies against direct counts, and Wilson intervals against the
+ * equation that defines them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "report/figure_support.h"
 #include "report/shown.h"
 
-/* Each bin's mean prediction and frequency, by going through all decisions again. */
+/* Compares each bin's mean prediction and frequency with a second pass over all decisions. */
 static void expect_bins(const idm_decisions *d, size_t action, const idm_mark *ranges)
 {
   size_t at = 0;
@@ -25,7 +25,7 @@ static void expect_bins(const idm_decisions *d, size_t action, const idm_mark *r
     assert_true(at < ranges->count);
     assert_near(ranges->column[IDM_FIGURE_X][at], sum / n, 1e-9);
     assert_near(ranges->column[IDM_FIGURE_Y][at], k / n, 1e-12);
-    /* Wilson: n (k/n - p)^2 = 1.96^2 p (1 - p) at both ends, or the end of what can be. */
+    /* Wilson: n (k/n - p)^2 = 1.96^2 p (1 - p) at both ends, or 0 or 1 at an extreme frequency. */
     for (int end = 0; end < 2; end++) {
       const double p = ranges->column[end ? IDM_FIGURE_HIGH : IDM_FIGURE_LOW][at];
       assert_true(end ? p >= k / n : p <= k / n);
@@ -68,7 +68,7 @@ static void bins_are_counts(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An action that is never open has no panel; one decision is enough for the others. */
+/* An action that is never available has no panel; one decision is sufficient for the others. */
 static void one_decision(void **state)
 {
   (void)state;

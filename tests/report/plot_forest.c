@@ -1,4 +1,4 @@
-/* Points and intervals: quantiles of the draws, in the order of the summary. */
+/* Tests forest plots against means and quantiles of the sorted draws. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@ static int by_size(const void *a, const void *b)
   return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* A quantile of an odd number of draws that falls on one of them. */
+/* Compares one row with quantiles of the sorted draws. `count` - 1 is a multiple of 20, so each
+ * quantile equals a draw. */
 static void check_row(const idm_mark *m, size_t at, const double *draw, size_t count)
 {
   double sorted[2001], mean = 0;
@@ -42,7 +43,7 @@ static void test_quantities(void **state)
   idm_posterior_destroy(p);
 }
 
-/* A mean that a heavy tail draws out of its interval is replaced by the median, with a note. */
+/* If a heavy tail moves the mean out of the interval, the median replaces it, with a note. */
 static void test_heavy_tails(void **state)
 {
   (void)state;
@@ -64,10 +65,11 @@ static void test_heavy_tails(void **state)
   assert_true(support_mentions(&notes, "1 of 1 rows (alpha) show the median"));
   idm_notes_clear(&notes);
   idm_figure_destroy(figure);
-  /* A tail that is too heavy for a mean in the table: of the second number the mean is inside. */
+  /* The second quantity's tail is too heavy for a mean in the table, so its median is shown
+   * although its mean is inside the interval. */
   idm_diagnosis diagnosis[2] = {{.tail = NAN}, {.tail = 0.9}};
   const idm_assessment a = {.quantities = 2, .diagnosis = diagnosis};
-  p->value[201] = -5; /* moves the mean, not the median */
+  p->value[201] = -5; /* changes the mean, not the median */
   figure = report_make("forest", &(idm_plot_subject){.posterior = p, .assessment = &a}, NULL);
   double sorted[201];
   memcpy(sorted, p->value + 201, sizeof sorted);
@@ -78,8 +80,8 @@ static void test_heavy_tails(void **state)
   idm_posterior_destroy(p);
 }
 
-/* People by their verdicts, hundreds of them, from the lowest mean to the highest; those who could
- * not be fitted are left out. */
+/* Rows of 300 people, one mark per verdict, ordered by mean; people who could not be fitted are
+ * omitted. */
 static void test_people(void **state)
 {
   (void)state;
@@ -97,7 +99,7 @@ static void test_people(void **state)
   assert_non_null(person);
   for (size_t i = 0; i <= PEOPLE; i++)
     person[i].verdict = i % 3 ? IDM_PERSON_IDENTIFIED : IDM_PERSON_PRIOR_DRIVEN;
-  person[1].absent = true; /* the second of them is nowhere along the axis */
+  person[1].absent = true; /* person 1 has no position along the axis */
   const idm_assessment a = {.people = PEOPLE + 1, .person = person};
   const idm_plot_subject subject = {.posterior = p, .assessment = &a};
   idm_figure *figure = report_make("forest", &subject, NULL);
@@ -117,7 +119,7 @@ static void test_people(void **state)
       assert_int_equal(who % 3 == 0, k);
       check_row(m, i, p->value + row * 21, 21);
       assert_in_range(place, 1, PEOPLE);
-      assert_true(mean[place] == 0); /* nobody else stands there */
+      assert_true(mean[place] == 0); /* each position is used once */
       mean[place] = m->column[IDM_FIGURE_X][i];
     }
   }
@@ -129,7 +131,7 @@ static void test_people(void **state)
   idm_posterior_destroy(p);
 }
 
-/* An audit: groups, contrasts with a line where there is none, and the population. */
+/* An audit: groups, contrasts with a line at 0, and the population. */
 static void test_groups(void **state)
 {
   (void)state;
@@ -153,8 +155,8 @@ static void test_groups(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Two draws of the dynamics. "a" differs between them: a dot without interval, words under the
- * panel, and an axis as wide as the draws. "b" does not. */
+/* Two draws of the dynamics. Group "a" differs between them: it has a dot without interval and a
+ * text under the panel, and the axis covers all draws. Group "b" does not differ. */
 static void test_dynamics(void **state)
 {
   (void)state;

@@ -1,10 +1,11 @@
-/* Two quantities together: contours hold the shares that they say. */
+/* Tests joint plots of two quantities: the share of draws inside each contour by direct counts, the
+ * mode against a kernel density summed over all draws. */
 #include <math.h>
 #include <string.h>
 
 #include "report/report_support.h"
 
-/* Whether a point is inside closed lines, by the number of times that a ray crosses them. */
+/* Returns true if a point is inside closed lines, by the parity of the crossings of a ray. */
 static bool is_inside(const idm_mark *m, double x, double y)
 {
   const double *a = m->column[IDM_FIGURE_X], *b = m->column[IDM_FIGURE_Y];
@@ -22,7 +23,8 @@ static void test_contours(void **state)
   static const char *const names[] = {REPORT_HOSTILE, "inverse_beta", "eta"};
   static const double shares[] = {0.9, 0.5};
   idm_posterior *p = report_posterior(4, 500, names, 3);
-  for (size_t i = 0; i < 2000; i++) p->value[2000 + i] += 1.5 * p->value[i]; /* a ridge */
+  for (size_t i = 0; i < 2000; i++)
+    p->value[2000 + i] += 1.5 * p->value[i]; /* a correlated ridge */
   idm_figure *figure = report_make("joint", &(idm_plot_subject){.posterior = p}, NULL);
   assert_int_equal(figure->panels, 3);
   const idm_panel *panel = figure->panel[0];
@@ -41,7 +43,7 @@ static void test_contours(void **state)
       assert_true(dots->column[IDM_FIGURE_X][i] == p->value[5 * i]);
       assert_true(dots->column[IDM_FIGURE_Y][i] == p->value[2000 + 5 * i]);
     }
-  for (size_t d = 1; d < 3; d++) { /* strips, the second on its side */
+  for (size_t d = 1; d < 3; d++) { /* marginal densities; the second is rotated */
     const idm_mark *line = report_mark(figure->panel[d], IDM_MARK_LINE, 0);
     const double *along = line->column[d == 1 ? IDM_FIGURE_X : IDM_FIGURE_Y];
     const double *height = line->column[d == 1 ? IDM_FIGURE_Y : IDM_FIGURE_X];
@@ -50,7 +52,7 @@ static void test_contours(void **state)
       sum += (along[i + 1] - along[i]) * (height[i + 1] + height[i]) / 2;
     assert_near(sum, 1, 2e-3);
     assert_int_equal(figure->panel[d]->place, d == 1 ? IDM_PANEL_ABOVE : IDM_PANEL_RIGHT);
-    /* It is drawn along the axis of the panel that it belongs to. */
+    /* The density is drawn along the axis of the panel that it belongs to. */
     double point[100][2];
     assert_int_equal(report_path(figure, d, "line", "", point, 100), line->count);
     for (size_t i = 0; i < line->count; i++) {
@@ -58,7 +60,7 @@ static void test_contours(void **state)
       assert_near(point[i][2 - d], height[i], 0.02);
     }
   }
-  figure->panel[1]->parent_panel = 2; /* a strip of a strip */
+  figure->panel[1]->parent_panel = 2; /* a marginal of a marginal is refused */
   char *text;
   idm_error error = {0};
   const idm_figure_options options = {.width = IDM_FIGURE_WIDE};
@@ -69,7 +71,8 @@ static void test_contours(void **state)
   idm_posterior_destroy(p);
 }
 
-/* The kernel density of two columns at a point, up to a factor, by the sum over all draws. */
+/* Returns the kernel density of two columns at a point, up to a constant factor, by the sum over
+ * all `count` draws. */
 static double density_at(const double *a, const double *b, size_t count, double x, double y)
 {
   const double *const column[2] = {a, b};
@@ -93,7 +96,7 @@ static double density_at(const double *a, const double *b, size_t count, double 
   return sum;
 }
 
-/* The mode has the highest density; truths are lines, and axes reach them. */
+/* The mode has the highest density; true values are marked by lines, and the axes include them. */
 static void test_mode_and_truth(void **state)
 {
   (void)state;
@@ -108,8 +111,8 @@ static void test_mode_and_truth(void **state)
   assert_int_equal(mode->count, 1);
   const double top =
       density_at(a, b, 2000, mode->column[IDM_FIGURE_X][0], mode->column[IDM_FIGURE_Y][0]);
-  /* Between points of the grid, and with the narrower bandwidth where that is the interquartile
-   * range's, a draw may have a density that is higher by a little. */
+  /* A draw may have a slightly higher density than the mode: the mode is on a grid, and the library
+   * uses the bandwidth of the interquartile range if that is narrower. */
   for (size_t i = 0; i < 2000; i++) assert_true(density_at(a, b, 2000, a[i], b[i]) < 1.02 * top);
   idm_figure_destroy(figure);
   for (size_t truths = 1; truths <= 2; truths++) {
@@ -141,7 +144,7 @@ static void test_odd(void **state)
   assert_non_null(strstr(report_refusal("joint", &subject, &chosen, IDM_USAGE), "two quantities"));
   const idm_plot_settings one = {.quantities = 1, .quantity = three};
   assert_non_null(strstr(report_refusal("joint", &subject, &one, IDM_USAGE), "1 is there"));
-  /* One of them constant, the other in part not finite. */
+  /* One quantity is constant, the other partly not finite. */
   for (size_t i = 0; i < 3; i++) p->value[i] = 4;
   p->value[3] = NAN;
   p->value[4] = INFINITY;

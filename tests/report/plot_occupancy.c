@@ -1,4 +1,4 @@
-/* Plots of occupancies: shares of time against plain sums over steps. */
+/* Tests occupancy plots against discounted sums over steps, and their total of 1. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static double total(const double *numbers, size_t count)
   return sum;
 }
 
-/* Of observed states: (1 - gamma) sum_t gamma^t P^t from the start, under the agent's policy. */
+/* Observed states: (1 - gamma) sum_t gamma^t P^t from the start, under the agent's policy. */
 static void observed_states(void **state)
 {
   (void)state;
@@ -46,7 +46,7 @@ static void observed_states(void **state)
   free(figure_draw(figure, IDM_FIGURE_WIDE));
   idm_figure_destroy(figure);
   idm_workspace_destroy(workspace);
-  /* The recursion has no habits, and the title names that. */
+  /* The occupancy is computed without perseverance and lapse; the title names this. */
   support_assign(problem, "lapse=0.2");
   figure = figure_make("occupancy", &subject, NULL);
   assert_string_equal(figure->panel[0]->title, "of the planned policy");
@@ -54,8 +54,7 @@ static void observed_states(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Of two states: the bars cover [0, 1] and sum to 1, whatever the lattice; their mean is that of
- * the occupancy itself. */
+/* Two states: the bars cover [0, 1] without gaps and sum to 1 on every lattice. */
 static void two_states(void **state)
 {
   (void)state;
@@ -73,7 +72,7 @@ static void two_states(void **state)
     assert_near(bars->column[IDM_FIGURE_RIGHT][bars->count - 1], 1, 1e-12);
     for (size_t i = 1; i < bars->count; i++)
       assert_near(bars->column[IDM_FIGURE_X][i], bars->column[IDM_FIGURE_RIGHT][i - 1], 1e-12);
-    /* DIAG and its agent are the same both ways round. */
+    /* DIAG and its agent are symmetric in the two states. */
     if (k < 3)
       for (size_t i = 0; i < bars->count; i++)
         assert_near(bars->column[IDM_FIGURE_Y][i], bars->column[IDM_FIGURE_Y][bars->count - 1 - i],
@@ -84,8 +83,8 @@ static void two_states(void **state)
   }
 }
 
-/* Of three: cells as dark as the root of their share; labels say the share. Of more: mean beliefs.
- */
+/* Three states: the opacity of a cell is the square root of its relative share, and labels contain
+ * the share. More than three states: bars of mean beliefs. */
 static void more_states(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Plots of policies: lines equal the policies, steps the beliefs along a path. */
+/* Tests policy plots: lines and cells against the policy of the plan, steps against the beliefs
+ * along a path, choice frequencies against a simulation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static void lines_are_the_policy(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where states are observed: a cell a state and an action. */
+/* Observed states: one cell per state and action. */
 static void cells_are_the_policy(void **state)
 {
   (void)state;
@@ -72,9 +73,9 @@ static void cells_are_the_policy(void **state)
   idm_problem_destroy(problem);
 }
 
-/* How often each action is taken in each state after each action, in simulated trajectories. */
+/* Counts of each action in each state after each previous action, in simulated trajectories. */
 typedef struct counted {
-  double taken[4][3][3]; /* [action before, 3: none][state][action] */
+  double taken[4][3][3]; /* [previous action, 3: none][state][action] */
 } counted;
 
 static void count_choices(const idm_data *data, counted *c)
@@ -87,8 +88,9 @@ static void count_choices(const idm_data *data, counted *c)
     }
 }
 
-/* Each binomial count is within five sds of its expectation by the figure. Returns the number of
- * states with enough decisions to show a difference. */
+/* Checks that each binomial count is within five standard deviations of its expectation by the
+ * figure. Returns the number of states with more than 200 decisions, enough to show a difference.
+ */
 static size_t check_frequencies(const idm_mark *cells, double (*taken)[3])
 {
   size_t frequent = 0;
@@ -103,7 +105,8 @@ static size_t check_frequencies(const idm_mark *cells, double (*taken)[3])
   return frequent;
 }
 
-/* With perseverance and lapse the figure shows what a simulation does, and the plan in the end. */
+/* With perseverance and lapse, the panels show the policy at choice time, as simulated, and the
+ * last panel the planned policy. */
 static void the_policy_is_what_is_simulated(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Densities of a run: their marks are the draws'. */
+/* Tests posterior densities: marks against the mean of the draws, the normal density that generated
+ * them, and the path read back from the drawing. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void test_densities(void **state)
     double mean = 0;
     for (size_t k = 0; k < 2000; k++) mean += p->value[i * 2000 + k] / 2000;
     assert_near(rule->column[IDM_FIGURE_X][0], mean, 1e-12);
-    /* The mode stands on the highest point of the line. */
+    /* The mode is at the maximum of the line. */
     const idm_mark *mode = report_mark(panel, IDM_MARK_POINTS, 0);
     assert_string_equal(mode->name, "mode");
     bool on_line = false;
@@ -55,7 +56,7 @@ static void test_densities(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Truths that are known are marked, wherever they lie. */
+/* Known true values are marked, and the axes include them. */
 static void test_truth(void **state)
 {
   (void)state;
@@ -88,7 +89,7 @@ static void test_truth(void **state)
   idm_posterior_destroy(p);
 }
 
-/* What is drawn, read back, is what was to be drawn; the prior is beside it. */
+/* The path read back from the drawing equals the marks; the prior is drawn as well. */
 static void test_drawing(void **state)
 {
   (void)state;
@@ -97,7 +98,7 @@ static void test_drawing(void **state)
                              &support_error));
   static const char *const names[] = {"alpha"};
   idm_posterior *p = report_posterior(2, 200, names, 1);
-  for (size_t i = 0; i < 400; i++) p->value[i] = exp(2 * p->value[i]); /* powers of ten */
+  for (size_t i = 0; i < 400; i++) p->value[i] = exp(2 * p->value[i]); /* several powers of ten */
   idm_figure *figure =
       report_make("posterior", &(idm_plot_subject){.posterior = p, .problem = problem}, NULL);
   const idm_panel *panel = figure->panel[0];
@@ -114,8 +115,9 @@ static void test_drawing(void **state)
       assert_near(point[i][1], mark->column[IDM_FIGURE_Y][i], 2e-3);
     }
   }
-  /* The prior of log alpha is a standard normal density over the logarithmic axis. Of 20,000 draws
-   * with a bandwidth of .12 the top is off by .003, with an sd of .007: four of them. */
+  /* The prior of log alpha is a standard normal density over the logarithmic axis. The tolerance is
+   * four standard deviations: with 20,000 draws and a bandwidth of .12 the maximum has a bias of
+   * .003 and a standard deviation of .007. */
   for (size_t i = 0; i < prior->count; i++) {
     const double z = log(prior->column[IDM_FIGURE_X][i]);
     assert_near(prior->column[IDM_FIGURE_Y][i], exp(-z * z / 2) / sqrt(2 * acos(-1)), 0.03);

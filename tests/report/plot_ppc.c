@@ -1,4 +1,4 @@
-/* Predictions: the figure shows what the library finds. */
+/* Tests plots of posterior predictive checks against the predictions of the library. */
 #include "invert/assess/asked_support.h"
 #include "invert/assess/residual.h"
 #include "report/report_support.h"
@@ -16,7 +16,7 @@ static void test_marks(void **state)
   const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
   idm_figure *figure = report_make("ppc", &subject, NULL);
   assert_int_equal(figure->panels,
-                   6); /* of all tests but that of conditions, of which there is one */
+                   6); /* all tests except that of conditions: the log has one condition */
   size_t at = 0;
   for (size_t k = 0; k < 6; k++) {
     const idm_panel *panel = figure->panel[k];

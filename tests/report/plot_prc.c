@@ -1,4 +1,4 @@
-/* Precision and recall: against counting at every threshold, and exact areas. */
+/* Tests precision-recall curves against counts at every threshold, and areas known exactly. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "report/figure_support.h"
 #include "report/shown.h"
 
-/* The mark of an action, whose name goes on with its area. */
+/* Returns the curve of an action; its name is the action followed by its area. */
 static const idm_mark *curve_of(const idm_figure *figure, const char *action)
 {
   const idm_panel *panel = figure->panel[0];
@@ -24,8 +24,8 @@ static double area_said(const idm_mark *curve)
   return area;
 }
 
-/* Precision and recall of whoever predicts the action from this probability on, give or take
- * rounding. */
+/* Computes precision and recall of the rule that predicts the action if its probability is at least
+ * `least`, up to rounding. */
 static void count_at(const idm_decisions *d, size_t action, double least, double *precision,
                      double *recall)
 {
@@ -41,7 +41,7 @@ static void count_at(const idm_decisions *d, size_t action, double least, double
   *recall = hits / taken;
 }
 
-/* Every threshold is a point of the curve, and the area is that of its steps. */
+/* Every threshold is a point of the curve, and the area equals the trapezoidal sum. */
 static void curves_are_counts(void **state)
 {
   (void)state;
@@ -80,8 +80,8 @@ static void curves_are_counts(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Beliefs after one positive and one negative are the same in either order, but for rounding: one
- * threshold, whatever was done there. */
+/* The belief after one positive and one negative result does not depend on their order, except for
+ * rounding: it is one threshold, whichever trajectory contains the action. */
 static void ties(void **state)
 {
   (void)state;
@@ -104,8 +104,7 @@ static void ties(void **state)
   assert_near(area[0], area[1], 1e-12);
 }
 
-/* All predictions alike: the precision of chance. One action alone is perfectly predicted, and one
- * that is never taken has no curve. */
+/* Equal predictions: the precision of chance. An action that is never taken has no curve. */
 static void exact_areas(void **state)
 {
   (void)state;

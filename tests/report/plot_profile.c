@@ -1,4 +1,4 @@
-/* Profiles: the figure shows what the library finds. */
+/* Tests plots of profile likelihoods against the assessment of the library. */
 #include <string.h>
 
 #include "invert/assess/asked_support.h"
@@ -38,7 +38,7 @@ static void test_marks(void **state)
   }
   report_draw(figure);
   idm_figure_destroy(figure);
-  /* A quantity that is no free number by itself is passed over. */
+  /* A quantity that is not itself a free parameter is skipped. */
   static const char *const natural[] = {"beta", "alpha"};
   figure =
       report_make("profile", &subject, &(idm_plot_settings){.quantities = 2, .quantity = natural});

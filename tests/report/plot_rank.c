@@ -1,9 +1,10 @@
-/* Rank histograms: bars by counting, and a band that independent chains stay in. */
+/* Tests rank histograms: bars against ranks by definition, and the coverage of the band for
+ * independent chains. */
 #include <math.h>
 
 #include "report/report_support.h"
 
-/* Ranks by their definition; no two draws are alike. */
+/* Ranks by their definition; all draws are different. */
 static void test_bars(void **state)
 {
   (void)state;
@@ -31,8 +32,8 @@ static void test_bars(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Of the bins of independent chains, 95 % are within: 2,000 bins here, whose counts hardly depend
- * on each other, so that less than 92 % has a chance below 1e-6. */
+/* 95 % of the bins of independent chains are inside the band. With 2,400 bins, nearly independent,
+ * a share below 92 % has a probability below 1e-6. */
 static void test_band(void **state)
 {
   (void)state;
@@ -58,7 +59,7 @@ static void test_band(void **state)
   assert_true(inside / all > 0.92 && inside / all < 0.985);
 }
 
-/* A chain that is elsewhere leaves the band. */
+/* A chain with a different location leaves the band. */
 static void test_apart(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Truth against estimate: every replication that is done, once. */
+/* Tests plots of truth against estimate: each completed replication is drawn once, with the values
+ * of the study. */
 #include <math.h>
 
 #include "report/report_support.h"
@@ -9,7 +10,8 @@ static void test_replications(void **state)
   static const char *const names[] = {"log_alpha", REPORT_HOSTILE, "log_likelihood"};
   idm_calibration *c = report_study(names, 3, 30);
   c->done[4] = false;
-  c->recovery[3 * 7].low = c->recovery[3 * 7].truth + 0.1; /* one interval misses */
+  c->recovery[3 * 7].low =
+      c->recovery[3 * 7].truth + 0.1; /* one interval does not contain the truth */
   idm_figure *figure = report_make("recovery", &(idm_plot_subject){.calibration = c}, NULL);
   assert_int_equal(figure->panels, 2);
   assert_string_equal(figure->panel[0]->title, "log alpha");

@@ -1,4 +1,5 @@
-/* Ranks of the truth: bars by counting, a band by the binomial distribution. */
+/* Tests rank histograms of simulation-based calibration: bars against direct counts, the band
+ * against the binomial distribution. */
 #include <math.h>
 
 #include "report/report_support.h"

@@ -1,5 +1,5 @@
-/* Plots of a simplex: cells equal the policy, the boundary lies where it changes, and walks go
- * through the beliefs of a log or a path. */
+/* Tests simplex plots: cells against the policy of the plan, the decision boundary against the
+ * policies around it, paths against the beliefs of a log or an action-observation path. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@ static void cells_and_boundary(void **state)
 {
   (void)state;
   idm_problem *problem = figure_clinic();
-  problem->theta->block[IDM_CERTAINTY].value[2] = 0.1; /* without a jump, linear between corners */
+  problem->theta->block[IDM_CERTAINTY].value[2] =
+      0.1; /* without a discontinuity, so that the policy is nearly linear between corners */
   const idm_plot_subject subject = {.problem = problem};
   idm_figure *figure = figure_make("simplex", &subject, NULL);
   idm_workspace *workspace = support_plan(problem, NULL);
@@ -21,7 +22,7 @@ static void cells_and_boundary(void **state)
   for (size_t u = 0; u < 2; u++) {
     const idm_mark *cells =
         figure_mark(figure, 0, IDM_MARK_CELLS, problem->setting->actions.name[u]);
-    assert_true(cells->count > 0); /* else there were no boundary to test */
+    assert_true(cells->count > 0); /* otherwise there is no boundary to test */
     count += cells->count;
     for (size_t i = 0; i < cells->count; i++) {
       const double x = cells->column[IDM_FIGURE_X][i], y = cells->column[IDM_FIGURE_Y][i];
@@ -33,8 +34,8 @@ static void cells_and_boundary(void **state)
     }
   }
   assert_int_equal(count, 1600);
-  /* On the boundary both are near one half: between corners that are 1/40 apart the policy is taken
-   * to be linear, and at one end of an edge each is the likelier. */
+  /* On the boundary both probabilities are near one half: the policy is interpolated linearly
+   * between corners 1/40 apart, and each action is the more probable at one end of an edge. */
   const idm_mark *line = figure_mark(figure, 0, IDM_MARK_LINE, "decision boundary");
   assert_true(line->count >= 3);
   for (size_t i = 0; i < line->count; i++) {
@@ -69,7 +70,7 @@ static const char visits[] =
     "a,3,visit,questionable/none\nb,1,visit,none/none\n"
     "b,2,,none/none\nb,3,visit,\n";
 
-/* Points stand at the beliefs of the trials, arrows go from one to the next. */
+/* Points are at the beliefs of the trials; arrows connect successive beliefs. */
 static void a_trajectory(void **state)
 {
   (void)state;
@@ -94,7 +95,7 @@ static void a_trajectory(void **state)
     if (i != 1) assert_near(visit->column[IDM_FIGURE_X][i / 2], z[0], 1e-9);
   }
   assert_string_equal(visit->label.name[1], "step 3: visit");
-  /* What the last visit leaves is what the path of all three leads to. */
+  /* The final belief equals the belief after the path of all three visits. */
   idm_path_trace *f;
   char path[200];
   snprintf(path, sizeof path, "visit:mild/none,%s:mild/small,visit:questionable/none",
@@ -104,7 +105,7 @@ static void a_trajectory(void **state)
   assert_near(last->column[IDM_FIGURE_Y][0], f->belief[10], 1e-9);
   free(figure_draw(figure, IDM_FIGURE_NARROW));
   idm_figure_destroy(figure);
-  /* The same, asked for as a path. */
+  /* The same trajectory given as a path. */
   const idm_plot_subject alone = {.problem = problem};
   figure = figure_make("simplex", &alone, &(idm_plot_settings){.path = path});
   const idm_mark *same = figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update");
@@ -113,7 +114,8 @@ static void a_trajectory(void **state)
     assert_near(same->column[IDM_FIGURE_TOP][i], f->belief[3 * i + 4], 1e-9);
   figure_mark(figure, 0, IDM_MARK_POINTS, "final belief");
   idm_figure_destroy(figure);
-  /* What was not recorded is told apart; nothing follows where nothing was seen. */
+  /* Decisions that were not recorded have their own mark; no arrow follows a row without an
+   * observation. */
   figure = figure_make("simplex", &subject, &(idm_plot_settings){.trajectory = "b"});
   assert_int_equal(figure_mark(figure, 0, IDM_MARK_POINTS, "not recorded")->count, 1);
   assert_int_equal(figure_mark(figure, 0, IDM_MARK_ARROWS, "belief update")->count, 2);
@@ -125,7 +127,7 @@ static void a_trajectory(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Without a name: everybody on average, and what most of them did. */
+/* Without a trajectory name: the mean belief over all trajectories at each step. */
 static void a_cohort(void **state)
 {
   (void)state;
@@ -151,8 +153,8 @@ static void a_cohort(void **state)
   idm_problem_destroy(problem);
 }
 
-/* By an action that is due: a panel for each case, with its walk; cases that the log lacks are in a
- * note. */
+/* With the option `due`: one panel per kind of case, with its path; kinds that do not occur in the
+ * log are listed in notes. */
 static void cases(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* One case step by step: what is drawn is what is explained. */
+/* Tests step-by-step plots of one trajectory against the explanation computed by the library. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ static void what_is_explained(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A row with one open action, or a missed response, is no decision: it has neither a probability
- * nor a surprise. */
+/* A row with one available action or with a missed response is not a decision: it has neither a
+ * probability nor a surprise. */
 static void forced_rows_are_left_out(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Traces: every chain in its order. */
+/* Tests trace plots: each chain's draws in their order. */
 #include <math.h>
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ static void test_chains(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Long chains are thinned evenly, and a draw keeps its number; one draw is a point. */
+/* Long chains are thinned evenly and draws keep their index; a chain of one draw is a point. */
 static void test_lengths(void **state)
 {
   (void)state;

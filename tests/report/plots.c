@@ -1,4 +1,4 @@
-/* The registry of kinds of plots, and what each says that it lacks. */
+/* Tests the registry of plot kinds, and the error of each kind if its inputs are missing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void names(void **state)
   assert_null(idm_plot_find(NULL));
 }
 
-/* Every kind without anything, and without each of its needs in turn. */
+/* Each kind is refused without any input; the kinds that require a log are refused without one. */
 static void needs(void **state)
 {
   (void)state;
@@ -45,7 +45,7 @@ static void needs(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Who refuses half way leaves no figure. */
+/* A plot that fails after it has created a figure leaves no figure. */
 static idm_status give_up(const idm_plot_subject *subject, const idm_plot_settings *settings,
                           idm_figure **ret_figure, idm_notes *notes, idm_error *opt_error)
 {

@@ -1,4 +1,4 @@
-/* Panels of what an agent does: marks equal what the plan says. */
+/* Tests panels of policies: marks against the policy of the plan, and the titles of the views. */
 #include "report/policy.h"
 
 #include "idm/data.h"
@@ -65,8 +65,8 @@ static void cells_are_the_policy_of_states_that_are_seen(void **state)
   idm_problem_destroy(problem);
 }
 
-/* One view without habits, two with lapse, with perseverance one more for each action that does not
- * end a trajectory. */
+/* One view without perseverance and lapse, two with lapse; with perseverance, one more for each
+ * action that does not end a trajectory. */
 static void views_follow_the_habits(void **state)
 {
   (void)state;

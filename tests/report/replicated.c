@@ -1,4 +1,5 @@
-/* Quantities of a study that a plot shows. */
+/* Tests the selection of the quantities of a study for a plot, and whether an interval contains the
+ * truth. */
 #include <string.h>
 
 #include "report/report_support.h"

@@ -1,4 +1,5 @@
-/* Reports of runs: every part is there, with and without the log, and names stay names. */
+/* Tests reports of runs: all sections with and without the log, sentences for points, people,
+ * groups and studies, and escaping of names. */
 #include "idm/report.h"
 
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static void test_parts(void **state)
       if (!strstr(text, parts[i])) fail_msg("no %s", parts[i]);
     assert_int_equal(strstr(text, "id=\"cases\"") != NULL, with);
     assert_int_equal(strstr(text, "The log was moved or changed") == NULL, with);
-    /* Nothing of the problem or of its request is markup. */
+    /* No text of the problem or its request becomes markup. */
     assert_null(strstr(text, "alert(1)</script>"));
     assert_null(strstr(text, "alert(2)</script>"));
     assert_null(strstr(text, "<b>"));
@@ -88,7 +89,7 @@ static void test_parts(void **state)
   close_answer(&a);
 }
 
-/* Of a point: its values, and no figure or column that takes draws. */
+/* A point estimate: its values are shown; figures and columns that require draws are absent. */
 static void test_points(void **state)
 {
   const folder *f = *state;
@@ -120,8 +121,7 @@ static void test_points(void **state)
   close_answer(&a);
 }
 
-/* Of people: everybody first, and everybody's numbers where the reader asks for them; two numbers
- * of one agent are not there. */
+/* People: the population first, each person's parameters in a folded table; no joint figure. */
 static void test_people(void **state)
 {
   const folder *f = *state;
@@ -144,7 +144,7 @@ static void test_people(void **state)
   close_answer(&a);
 }
 
-/* Of groups: a figure a number, each with its groups and their differences. */
+/* Groups: one figure per parameter, with its groups and contrasts. */
 static void test_groups(void **state)
 {
   const folder *f = *state;
@@ -178,7 +178,8 @@ static void test_groups(void **state)
   close_answer(&a);
 }
 
-/* Of very many histories decisions are predicted at the centre, and that is said. */
+/* With very many histories, decisions are predicted at the posterior centre alone, and a note
+ * states this. */
 static void test_many_histories(void **state)
 {
   const folder *f = *state;
@@ -200,7 +201,7 @@ static void test_many_histories(void **state)
   close_answer(&a);
 }
 
-/* The centre that is drawn is the answer's, and the problem is left as it was. */
+/* The report is drawn at the posterior centre; the problem is not changed. */
 static void test_problem_is_left_alone(void **state)
 {
   const folder *f = *state;
@@ -214,11 +215,11 @@ static void test_problem_is_left_alone(void **state)
   close_answer(&a);
 }
 
-/* Of a study: how many intervals hold the truth. */
+/* A study: the report states how many intervals contain the truth. */
 static void test_study(void **state)
 {
   const folder *f = *state;
-  answer a = open_answer(f); /* for its request */
+  answer a = open_answer(f); /* for the request file */
   static const char *const names[] = {"alpha", "eta", "log_likelihood"};
   idm_calibration *calibration = report_study(names, 3, 10);
   calibration->recovery[3].truth = 99;

@@ -1,4 +1,4 @@
-/* What tests of plots share: see the header. */
+/* Makes posteriors, studies and figures for tests of plots, and reads paths back from drawings. */
 #include "report/report_support.h"
 
 #include <math.h>
@@ -133,13 +133,13 @@ void report_draw(const idm_figure *figure)
   free(text);
 }
 
-/* "low high from to linear|log" behind an attribute. */
+/* Reads the attribute "low high from to linear|log" after `at`. */
 static void read_scale(const char *at, const char *attribute, double scale[4], bool *logarithmic)
 {
   at = strstr(at, attribute);
   assert_non_null(at);
   char *next;
-  at += strlen(attribute) + 2; /* =" */
+  at += strlen(attribute) + 2; /* skip =" */
   for (int i = 0; i < 4; i++) {
     scale[i] = strtod(at, &next);
     assert_true(next > at);

@@ -1,36 +1,40 @@
-/* What tests of plots share: posteriors made up, figures looked into, drawings read back. */
+/* Support for tests of plots: generated posteriors, access to marks, paths read back from drawings.
+ */
 #ifndef IDM_TESTS_REPORT_SUPPORT_H
 #define IDM_TESTS_REPORT_SUPPORT_H
 
 #include "support.h"
 
-/* A name that must not get into a drawing as it is. */
+/* A name that would be markup if it were not escaped. */
 #define REPORT_HOSTILE "<script>alert(1)</script>"
 
-/* A posterior with normal draws of mean `quantity` and sd 1 + `quantity`, all summarised. */
+/* Returns a posterior in which quantity i has normal draws of mean i and standard deviation 1 + i;
+ * all quantities are summarised. */
 idm_posterior *report_posterior(size_t chains, size_t draws, const char *const *names,
                                 size_t count);
-/* Put a series along an axis over the quantities from `first` on, and name them after it. */
+/* Adds a series along an axis over the quantities from `first` on, with one label per quantity. */
 void report_series(idm_posterior *posterior, const char *name, const char *axis,
                    const char *const *labels, size_t count, size_t first);
-/* A study with a truth, an estimate half a unit above it, and intervals of 2 around that. */
+/* Returns a study whose estimates exceed the truth by 0.5, with intervals of width 2 centred on the
+ * estimates. */
 idm_calibration *report_study(const char *const *names, size_t count, size_t replications);
 
-/* A figure of a kind; fails the test where it cannot be made. */
+/* Returns the figure of a kind; fails the test if it cannot be made. */
 idm_figure *report_make(const char *kind, const idm_plot_subject *subject,
                         const idm_plot_settings *opt_settings);
-/* The words of the error with which a figure is refused. */
+/* Checks that the figure is refused with status `expected`; returns the error message (static). */
 const char *report_refusal(const char *kind, const idm_plot_subject *subject,
                            const idm_plot_settings *opt_settings, idm_status expected);
-/* That a kind which needs one answer for a whole log refuses people, and whoever has no log. */
+/* Checks that a kind which requires one answer for the whole log refuses a fit of people, and
+ * refuses a subject without a log. */
 void report_refuse_people(const char *kind);
-/* Mark k of its kind in a panel, or NULL. */
+/* Returns mark k of its kind in a panel, or NULL. */
 const idm_mark *report_mark(const idm_panel *panel, idm_mark_kind kind, size_t k);
-/* Draw a figure at both widths, see that it is sound and that what is hostile is escaped, and that
- * all data are written. */
+/* Draws a figure at both widths; checks that hostile names are escaped, that no number is NaN or
+ * infinite, and that the CSV has a line for each item. */
 void report_draw(const idm_figure *figure);
-/* The first path of a mark of this kind and name in the drawing of a figure, in numbers of its
- * axes; returns how many points of it were read. */
+/* Reads the first path of the mark of this kind and name in the drawing of a figure, at most `most`
+ * points, into units of its axes; returns the number of points. */
 size_t report_path(const idm_figure *figure, size_t panel, const char *kind, const char *name,
                    double (*point)[2], size_t most);
 

@@ -1,4 +1,4 @@
-/* Scales: ends, ticks and places. */
+/* Tests the scales of axes: ends, ticks, labels and positions. */
 #include "report/canvas.h"
 
 #include <float.h>
@@ -7,7 +7,8 @@
 
 #include "support.h"
 
-/* Ends that hold the numbers, with ticks inside them, rising, told apart by their words. */
+/* The ends include the numbers; the ticks are inside the ends, increasing, and have different
+ * labels. */
 static void expect_ticks(double low, double high, bool logarithmic, double about, size_t least)
 {
   idm_scale_of_axis s = {.logarithmic = logarithmic, .low = low, .high = high, .to = 1};
@@ -46,8 +47,7 @@ static void odd_ranges(void **state)
   expect_ticks(INFINITY, -INFINITY, true, 5, 0);
 }
 
-/* 1, 2 or 5 times a power of ten apart, and no more of them than were asked for and one, unless
- * that were one alone. */
+/* The step is 1, 2 or 5 times a power of ten, and there are at most max(about + 1, 5) ticks. */
 static void even_ticks(void **state)
 {
   (void)state;
@@ -89,7 +89,7 @@ static void words(void **state)
   assert_string_equal(s.text[4], "100");
 }
 
-/* Very small and very large: no rows of zeros, and powers as short as can be. */
+/* Very small and very large numbers: no long rows of zeros, and powers of ten in short form. */
 static void far_words(void **state)
 {
   (void)state;
@@ -110,7 +110,7 @@ static void far_words(void **state)
   assert_string_equal(s.text[0], "0.0000");
 }
 
-/* What is left stands as far apart as it must, evenly, from the first on. */
+/* The remaining ticks have at least the required distance, evenly, starting with the first. */
 static void thinning(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Quantities that a plot shows: chosen, bounded, with their priors. */
+/* Tests the selection of the quantities of a posterior for a plot, their supports, priors and
+ * ranges. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static void test_choosing(void **state)
   assert_int_equal(notes.count, 1);
   idm_notes_clear(&notes);
   idm_plot_quantities_clear(&shown);
-  /* By either name, once, in the order asked for; what is not summarised too. */
+  /* Under either name, once, in the requested order; quantities that are not summarised are
+   * included. */
   static const char *const asked[] = {"beta", "1/beta", "inverse_beta"};
   check(choose(p, NULL, 1, asked, 3, &shown, &notes));
   assert_int_equal(shown.count, 2);
@@ -49,7 +51,7 @@ static void test_choosing(void **state)
   static const char *const wrong[] = {"alpah"};
   assert_int_equal(choose(p, NULL, 1, wrong, 1, &shown, &notes), IDM_USAGE);
   assert_non_null(strstr(support_error.message, "'alpha'"));
-  /* Numbers without names. */
+  /* Quantities of several numbers without names are not shown. */
   size_t sizes[] = {1, 1, 1, 5};
   p->quantity_size = sizes;
   check(choose(p, NULL, 10, NULL, 0, &shown, &notes));
@@ -75,10 +77,10 @@ static void test_people(void **state)
   assert_true(shown.one[0].support.low == 0 && isinf(shown.one[0].support.high));
   assert_true(shown.one[1].support.high == 1);
   idm_plot_quantities_clear(&shown);
-  check(choose(p, NULL, SIZE_MAX, NULL, 0, &shown, &notes)); /* everybody */
+  check(choose(p, NULL, SIZE_MAX, NULL, 0, &shown, &notes)); /* every person */
   assert_int_equal(shown.count, 5);
   idm_plot_quantities_clear(&shown);
-  static const char *const titles[] = {"sd of log alpha", "log alpha, z"}; /* as figures say */
+  static const char *const titles[] = {"sd of log alpha", "log alpha, z"}; /* names as in figures */
   check(choose(p, NULL, 1, titles, 2, &shown, &notes));
   assert_int_equal(shown.count, 2);
   assert_int_equal(shown.one[1].quantity, 4);
@@ -105,7 +107,7 @@ static idm_status count_calls(const idm_plot_subject *subject, const idm_plot_qu
   return idm_figure_add(figure, title, "", "", &panel, opt_error);
 }
 
-/* Each by itself, or series together; who fails is heard. */
+/* Each quantity by itself, or series together; an error of the drawing callback is returned. */
 static void test_making(void **state)
 {
   (void)state;
@@ -137,7 +139,8 @@ static void test_making(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Supports and priors of the problem's free numbers; the run's own prior draws come first. */
+/* Supports and priors of the free parameters of the problem; prior draws of the run have
+ * precedence. */
 static void test_priors(void **state)
 {
   (void)state;
@@ -170,7 +173,7 @@ static void test_priors(void **state)
   idm_plot_quantities_clear(&shown);
   p->prior = NULL;
   p->prior_draws = 0;
-  /* A prior that is flat cannot be drawn from; other names are not of the problem. */
+  /* A flat prior cannot be sampled. */
   check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
   check(choose(p, problem, 10, NULL, 0, &shown, &notes));
   check(idm_plot_quantities_priors(&subject, &shown, &support_error));
@@ -192,7 +195,7 @@ static void test_range(void **state)
   assert_true(varies);
   assert_true(range.low == 0);
   assert_near(range.high, 1.3, 1e-12);
-  /* One far out does not set the scale. */
+  /* One outlier does not set the scale. */
   x[100] = 1e6;
   check(idm_plot_range(x, 101, 0.1, positive, &range, &varies, &support_error));
   assert_near(range.high, 0.95 + 3 * 0.9, 1e-9);

@@ -1,4 +1,5 @@
-/* Drawings: well-formed whatever is in them, and marks read back as they were put in. */
+/* Tests SVG drawings: well-formed for all kinds of figures and hostile names; positions of marks,
+ * frames and labels are read back from the drawing. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static idm_panel *new_panel(idm_figure *figure, const char *title)
   return panel;
 }
 
-/* A mark of random numbers. */
+/* Adds a mark of uniform random numbers. */
 static idm_mark *new_mark(idm_panel *panel, idm_mark_kind kind, const char *name, size_t count,
                           idm_random *random)
 {
@@ -60,7 +61,8 @@ static double number_at(axis a, double place)
   return a.logarithmic ? a.low * pow(a.high / a.low, part) : a.low + part * (a.high - a.low);
 }
 
-/* Points, of either kind of axis: within the hundredth of a pixel that places are written to. */
+/* Points on linear and logarithmic axes equal their numbers within the rounding of coordinates to
+ * hundredths of a pixel. */
 static void points_read_back(void **state)
 {
   (void)state;
@@ -105,7 +107,7 @@ static void all_kinds(void **state)
       idm_mark *mark = new_mark(panel, (idm_mark_kind)kind, figure_hostile, 4, &random);
       if (simplex) SUPPORT_NAMES(&panel->corner, "a", figure_hostile, "c");
       SUPPORT_NAMES(&mark->label, "a", "b", figure_hostile, "d");
-      /* What is no number is left out. */
+      /* Marks with a number that is not finite are omitted. */
       for (int c = 0; c < IDM_FIGURE_COLUMNS; c++)
         if (mark->column[c])
           mark->column[c][1] = NAN, mark->column[c][2] = c % 2 ? -INFINITY : INFINITY;
@@ -130,12 +132,12 @@ static void nothing_to_see(void **state)
   idm_mark *mark;
   panel = new_panel(figure, "");
   check(idm_panel_add(panel, IDM_MARK_LINE, "none", 0, 0, &mark, &support_error));
-  panel = new_panel(figure, ""); /* all numbers are the same */
+  panel = new_panel(figure, ""); /* all numbers are equal */
   check(idm_panel_add(panel, IDM_MARK_LINE, "zero", 0, 5, &mark, &support_error));
-  panel = new_panel(figure, ""); /* nothing that a logarithm takes */
+  panel = new_panel(figure, ""); /* no number has a logarithm */
   check(idm_panel_add(panel, IDM_MARK_POINTS, "zero", 0, 5, &mark, &support_error));
   panel->x.logarithmic = panel->y.logarithmic = true;
-  panel = new_panel(figure, ""); /* ends the wrong way round */
+  panel = new_panel(figure, ""); /* reversed ends */
   panel->x.low = 3;
   panel->x.high = 1;
   text = figure_draw(figure, IDM_FIGURE_WIDE);
@@ -145,7 +147,8 @@ static void nothing_to_see(void **state)
   idm_figure_destroy(figure);
 }
 
-/* A thousand rows, and a thousand columns: some are named, none upon another. */
+/* With 1000 rows or columns only some are labelled, so that labels do not overlap (checked by their
+ * number). */
 static void many_categories(void **state)
 {
   (void)state;
@@ -197,7 +200,8 @@ static void looks(void **state)
   idm_figure_destroy(figure);
 }
 
-/* Marks of the same name and colour stand in the legend once, those without a name not at all. */
+/* Marks of the same name and colour have one entry in the legend; marks without a name have none.
+ */
 static void legends(void **state)
 {
   (void)state;
@@ -215,7 +219,7 @@ static void legends(void **state)
   idm_figure_destroy(figure);
 }
 
-/* Frames lie inside the page and not upon each other, however narrow it is. */
+/* Frames are inside the page and do not overlap at any width. */
 static void frames_apart(void **state)
 {
   (void)state;
@@ -248,8 +252,8 @@ static void frames_apart(void **state)
   }
 }
 
-/* Words of axes by themselves, whatever the numbers and the width: ticks of the upright axis right
- * of its title, those of the level one beside each other and inside the figure. */
+/* Labels do not overlap for any range of numbers and width: ticks of the vertical axis are to the
+ * right of its title; those of the horizontal axis are side by side and inside the figure. */
 static void words_apart(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* What quantities are called: alone, of people, of groups. */
+/* Tests the titles of quantities, series and items against expected texts. */
 #include "report/words.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void test_alone(void **state)
   char buffer[64];
   idm_posterior *p = report_posterior(1, 2, names, 2);
   assert_string_equal(idm_title_quantity(p, 0, buffer, sizeof buffer), "log alpha");
-  /* A block's own name may end like that. */
+  /* The suffix _sd of a quantity without a series may belong to the name of a block. */
   assert_string_equal(idm_title_quantity(p, 1, buffer, sizeof buffer), "eta_sd");
   idm_posterior_destroy(p);
 }

@@ -1,5 +1,5 @@
-/* A simplex cut into triangles: they cover it once, and mass is shared out between those that meet.
- */
+/* Tests the division of a simplex into triangles: they cover it once, and the mass at a point is
+ * divided among the triangles that contain it. */
 #include "report/canvas.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { side = 7, count = side * side };
 
-/* Twice the area, by the first two coordinates, in units of the whole simplex. */
+/* Returns the area relative to the whole simplex, from the first two coordinates. */
 static double area(const idm_triangle *t)
 {
   const double(*c)[3] = (const double(*)[3])t->corner;
@@ -17,8 +17,8 @@ static double area(const idm_triangle *t)
               (c[2][0] - c[0][0]) * (c[1][1] - c[0][1]));
 }
 
-/* Whether z lies inside, edges included: its coordinates in those of the corners are none below 0.
- */
+/* Returns true if z is inside the triangle, edges included: the three triangles of z and two
+ * corners have no larger total area. */
 static bool holds(const idm_triangle *t, const double *z)
 {
   idm_triangle part;
@@ -56,7 +56,7 @@ static void they_cover_it(void **state)
   assert_near(sum, 1, 1e-12);
 }
 
-/* Against looking at each of them. */
+/* Compared with a test of every triangle. */
 static void mass_is_shared(void **state)
 {
   (void)state;
@@ -99,7 +99,7 @@ static void cells_of_a_figure(void **state)
     idm_triangle_set(&triangle[i], cells, i, 0.5);
     const double x = cells->column[IDM_FIGURE_X][i], y = cells->column[IDM_FIGURE_Y][i];
     const double step = cells->column[IDM_FIGURE_RIGHT][i] - x;
-    /* As the header of figures says where its corners are. */
+    /* The corners are where the header of figures defines them. */
     assert_near(fabs(step), 1.0 / side, 1e-12);
     assert_near(x - step, triangle[i].corner[1][0], 1e-12);
     assert_near(y + step, triangle[i].corner[1][1], 1e-12);

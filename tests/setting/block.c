@@ -1,4 +1,5 @@
-/* Descriptors of blocks: sizes, names of entries, and every shared one against what it says. */
+/* Tests descriptors of blocks: sizes, names of entries, and for every shared block that its values,
+ * files and errors agree with its descriptor. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void entries_are_named_by_their_labels(void **state)
   check_entry(setting, IDM_EMISSION, 1, "1,healthy!,healthy,positive");
 }
 
-/* A buffer that is too small holds the beginning, never more. */
+/* A buffer that is too small receives the beginning of the name and is not overrun. */
 static void names_are_cut_to_their_room(void **state)
 {
   const idm_setting *setting = ((const idm_problem *)*state)->setting;
@@ -91,7 +92,7 @@ static void descriptors_are_consistent(void **state)
   for (int id = 0; id < IDM_BLOCK_COUNT; id++) {
     const idm_block_info *info = idm_block_describe((idm_block_id)id);
     support_legal_block(info);
-    /* Numbers that users see have names. */
+    /* Blocks of the shared table have names for their numbers. */
     assert_false(info->opaque);
     assert_null(idm_key_find(idm_agent_option_keys(), info->name));
     for (const idm_field *field = info->field; field && field->name; field++)
@@ -100,7 +101,7 @@ static void descriptors_are_consistent(void **state)
   }
 }
 
-/* What a theta starts with is legal, dynamics apart, which have no default. */
+/* The default values of a theta are valid. Dynamics have no default. */
 static void default_values_are_valid(void **state)
 {
   (void)state;
@@ -121,7 +122,8 @@ static void default_values_are_valid(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Numbers outside what a descriptor allows are refused with the name of the block. */
+/* Numbers outside the range of a descriptor are rejected, and the error contains the name of the
+ * block. */
 static void illegal_values_are_refused(void **state)
 {
   (void)state;
@@ -162,14 +164,14 @@ static void same_when_read_back(const idm_problem *problem)
   check(idm_problem_write_yaml(problem, path, NULL, &support_error));
   check(idm_problem_read(path, &again, NULL, &support_error));
   unlink(path);
-  /* Weights are normalised when they are read, which moves the last bit. */
+  /* Weights are normalised when they are read, which changes the last bit. */
   if (!idm_problem_compare(problem, again, 1e-14, difference, sizeof difference))
     fail_msg("%s", difference);
   idm_problem_destroy(again);
 }
 
-/* A problem in which every block holds numbers of its own is written and read back the same,
- * whichever planner it is for. */
+/* A problem with drawn values in every block is unchanged after writing and reading, for every
+ * planner. */
 static void every_form_is_written_and_read(void **state)
 {
   (void)state;

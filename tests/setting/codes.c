@@ -1,4 +1,5 @@
-/* Codes of cells: parts of labels that are joined, each once, in the order of the labels. */
+/* Tests codes of cells against expected lists: the parts of joined labels, each once, in the order
+ * of the labels. */
 #include <string.h>
 
 #include "support.h"
@@ -25,7 +26,7 @@ static void test_levels(void **state)
   SUPPORT_NAMES(&labels, "b", "a");
   expect_level(&labels, 1, 0, (const char *const[]){"b", "a"}, 2);
   idm_labels_destroy(&labels);
-  /* Empty parts are parts. */
+  /* Empty parts count as parts. */
   SUPPORT_NAMES(&labels, "/x", "y/");
   expect_level(&labels, 2, 0, (const char *const[]){"", "y"}, 2);
   expect_level(&labels, 2, 1, (const char *const[]){"x", ""}, 2);
@@ -62,7 +63,7 @@ static void test_codes(void **state)
   idm_codes_destroy(&codes);
   assert_int_equal(codes.count, 0);
   assert_null(codes.code);
-  idm_codes_destroy(&codes); /* and again */
+  idm_codes_destroy(&codes); /* destroying twice is safe */
   idm_codes_destroy(NULL);
 }
 

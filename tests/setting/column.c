@@ -1,4 +1,4 @@
-/* Descriptors of columns: each says one thing, and no two are taken for each other. */
+/* Tests descriptors of columns: each is consistent, and no two share a name. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -13,11 +13,12 @@ static void descriptors_are_consistent(void **state)
     size_t names = 0;
     assert_true(info->key && info->key[0] && info->what && info->what[0]);
     while (names < 9 && info->names[names]) names++;
-    assert_true(names < 9); /* the list ends */
+    assert_true(names < 9); /* the list is terminated */
     assert_true(info->defaults >= 1 && info->defaults <= names);
-    /* Without being asked, a column is found under its key. */
+    /* By default a column is found under its key. */
     assert_string_equal(info->names[0], info->key);
-    /* What every log has is no evidence to ask for; numbers and labels of their own are. */
+    /* Columns that every log has are not requested as evidence; columns of numbers and of labels
+     * are. */
     assert_false(info->required && info->evidence);
     assert_true(info->evidence ==
                 (info->kind == IDM_COLUMN_NUMBER || info->kind == IDM_COLUMN_LABEL));
@@ -40,7 +41,7 @@ static void names_belong_to_one_column(void **state)
     }
 }
 
-/* Sets of columns are bits of an unsigned. */
+/* A set of columns is stored in the bits of an unsigned. */
 static void columns_fit_into_a_set(void **state)
 {
   (void)state;

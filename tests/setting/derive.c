@@ -1,4 +1,4 @@
-/* Derived columns and rules: their names, their words, and when two are the same. */
+/* Tests derived columns and rules: names, texts, and equality. */
 #include "idm/derive.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void test_names(void **state)
   assert_string_equal(idm_derivation_name(IDM_DERIVE_NEXT), "next");
   assert_null(idm_derivation_name((idm_derivation)(IDM_DERIVE_NEXT + 1)));
   assert_null(idm_rule_kind_name((idm_rule_kind)(IDM_RULE_MIN_ROWS + 1)));
-  /* Rules on rows, then duplicates, then rules on whole trajectories. */
+  /* Rules on rows come first, then duplicates, then rules on whole trajectories. */
   int before = 0;
   for (int kind = 0; kind <= IDM_RULE_MIN_ROWS; kind++) {
     const int stage = idm_rule_stage((idm_rule_kind)kind);
@@ -28,7 +28,7 @@ static void test_names(void **state)
   assert_int_equal(idm_rule_stage(IDM_RULE_TRUNCATE), 2);
 }
 
-/* Words of a rule, in all of a buffer and in ever less of it. */
+/* Checks the text of a rule in a large buffer and in every shorter one. */
 static void expect_text(const idm_rule *rule, const char *text)
 {
   char buffer[100];
@@ -71,9 +71,9 @@ static void test_texts(void **state)
   idm_predicate_clear(&keep.predicate);
 }
 
-/* --- when two are the same ------------------------------------------------------------------ */
+/* --- equality ------------------------------------------------------------------------------- */
 
-/* A cut of age at 65 and 80 that has everything which a derived column can hold. */
+/* A division of age at 65 and 80 with every field of a derived column set. */
 static idm_derived cut_of_age(void)
 {
   idm_derived d = {.kind = IDM_DERIVE_INTERVALS, .cuts = 2, .closed_left = true};
@@ -146,7 +146,7 @@ static void test_same_derived(void **state)
   assert_false(idm_derived_same(&a, NULL));
   idm_derived_clear(&b);
   assert_null(b.name);
-  idm_derived_clear(&b); /* and again */
+  idm_derived_clear(&b); /* clearing twice is safe */
   for (int what = 0; what <= 12; what++) {
     b = cut_of_age();
     change_derived(&b, what);
@@ -181,7 +181,7 @@ static void test_same_rules(void **state)
       assert_int_equal(idm_rule_same(&rules[i], &rules[j]), i == j);
   assert_false(idm_rule_same(&rules[0], NULL));
   for (size_t i = 0; i < count; i++) {
-    rules[i].column = NULL; /* not the rule's own here */
+    rules[i].column = NULL; /* the column is not owned by the rule here */
     idm_rule_clear(&rules[i]);
     assert_int_equal(rules[i].in.count, 0);
   }

@@ -1,4 +1,5 @@
-/* Dynamics of a problem, and models that follow from them by a rule. */
+/* Tests the dynamics of a problem, and models that are derived from them by a rule, against
+ * expected numbers. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static idm_problem *make_problem(void)
   return support_problem((support_shape){2, 2, 3, 1, 5}, &random);
 }
 
-/* What is put in comes out, with the models where they are the environment itself. */
+/* Dynamics that are set are returned unchanged; models that equal the environment are set with
+ * them. */
 static void test_put(void **state)
 {
   (void)state;
@@ -38,7 +40,7 @@ static void test_put(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A list of models of its own is not moved in silence. */
+/* An explicit list of models is not changed without an error. */
 static void test_list(void **state)
 {
   (void)state;
@@ -58,7 +60,8 @@ static void test_list(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Half even: zeros stay, and the rest is the mean of the row and an even one over what is left. */
+/* Weight 0.5: zeros stay, and each row is the mean of itself and the uniform distribution over its
+ * support. */
 static void test_uniform(void **state)
 {
   (void)state;
@@ -76,7 +79,7 @@ static void test_uniform(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A file keeps the rule and which actions share a matrix. */
+/* A file keeps the rule, and which actions share a matrix. */
 static void test_file(void **state)
 {
   (void)state;

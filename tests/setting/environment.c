@@ -1,4 +1,4 @@
-/* Entering an environment: dynamics and start change, names stay. */
+/* Tests entering an environment: dynamics and start change, names do not. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Utilities that are linear in features: values, derivatives, and what one-hot features are. */
+/* Tests utilities that are linear in features: values, derivatives against differences, and one-hot
+ * features against ties. */
 #include "setting/freedom.h"
 
 #include <math.h>
@@ -33,14 +34,14 @@ static void test_values(void **state)
   copy->block[IDM_UTILITY].features->weight[1] = 7;
   assert_false(idm_features_same(copy->block[IDM_UTILITY].features,
                                  problem->theta->block[IDM_UTILITY].features, 6));
-  /* Weights go with the numbers. */
+  /* Weights are assigned together with the values. */
   idm_theta_assign(copy, problem->theta);
   assert_near(copy->block[IDM_UTILITY].features->weight[1], 0.25, 0);
   idm_theta_destroy(copy);
   idm_problem_destroy(problem);
 }
 
-/* The free numbers are the weights; derivatives are those of differences. */
+/* The free numbers are the weights; their derivatives equal differences. */
 static void test_derivatives(void **state)
 {
   (void)state;
@@ -76,7 +77,7 @@ static void test_derivatives(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Log-likelihood of a log at weights, and its gradient. */
+/* Log-likelihood of a log at the weights y, and its gradient. */
 static double log_likelihood(const char *text, const idm_data *data, const double *y,
                              double *gradient)
 {
@@ -96,7 +97,7 @@ static double log_likelihood(const char *text, const idm_data *data, const doubl
   return value;
 }
 
-/* The held weight keeps its value and its part of every number. */
+/* A fixed weight keeps its value and its contribution to every utility. */
 static void test_held(void **state)
 {
   (void)state;
@@ -125,7 +126,7 @@ static void test_held(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Features that are 1 for one tied group of entries each are ties. */
+/* Features that are each 1 for one group of tied entries are equivalent to ties. */
 static void test_one_hot(void **state)
 {
   (void)state;

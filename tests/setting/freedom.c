@@ -1,4 +1,5 @@
-/* Free blocks: the default priors of each family and scale, and how they follow the utilities. */
+/* Tests free blocks: the default priors of each family and scale, and their dependence on the range
+ * of the utilities. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static void check_prior(const idm_theta *theta, idm_block_id id, idm_prior_kind 
   assert_true(theta->block[id].default_prior);
 }
 
-/* The table of defaults at a range of 46, DIAG's. */
+/* The table of defaults at a range of 46, which is that of DIAG. */
 static void test_defaults(void **state)
 {
   (void)state;
@@ -50,7 +51,7 @@ static void test_defaults(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The words of a default say what the numbers are, with R for the range. */
+/* The text of a default prior contains its numbers, with R for the range. */
 static void test_words(void **state)
 {
   (void)state;
@@ -86,13 +87,15 @@ static void test_range(void **state)
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_block *utility = &problem->theta->block[IDM_UTILITY];
   for (size_t i = 0; i < utility->size; i++) utility->value[i] = 3;
-  assert_near(idm_theta_utility_range(problem->theta), 1, 0); /* all alike says nothing */
+  assert_near(idm_theta_utility_range(problem->theta), 1,
+              0); /* equal utilities have no range; 1 is used */
   utility->value[0] = 1e200;
   assert_near(idm_theta_utility_range(problem->theta), 1e100, 0);
   idm_problem_destroy(problem);
 }
 
-/* Utilities by column are known once the log is: default priors follow them then, others stay. */
+/* Utilities from columns are known once the log is read. Default priors are then updated; other
+ * priors are not. */
 static void test_bound_utilities(void **state)
 {
   (void)state;
@@ -115,8 +118,8 @@ static void test_bound_utilities(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where alpha is counted in the range, its default prior is that of a range of 1, whenever it is
- * said; those of others stay. */
+/* If alpha is in units of the range, its default prior is that of a range of 1, whenever the unit
+ * is set. Other priors do not change. */
 static void test_alpha_by_range(void **state)
 {
   (void)state;

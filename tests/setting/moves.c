@@ -1,9 +1,9 @@
-/* Transitions of observed states, row by row. */
+/* Tests sparse transitions of observed states against a dense table. */
 #include <math.h>
 
 #include "support.h"
 
-/* Two states, one action: 0 -> 1 for certain, 1 -> either. */
+/* Two states, one action: 0 -> 1 with probability 1, 1 -> both. */
 static idm_sparse_rows *two(void)
 {
   idm_sparse_rows *moves;
@@ -34,7 +34,7 @@ static void test_find(void **state)
   idm_sparse_rows_destroy(moves);
 }
 
-/* Every row of random moves says what a table of all pairs says. */
+/* Every row of random sparse transitions equals the row of the dense table. */
 static void test_against_table(void **state)
 {
   (void)state;
@@ -86,7 +86,7 @@ static void test_same(void **state)
   idm_sparse_rows_destroy(b);
 }
 
-/* Whether moves are refused once a number is another. */
+/* Checks that transitions are rejected after one change. */
 #define REFUSED(change)                                                                            \
   do {                                                                                             \
     idm_sparse_rows *moves = two();                                                                \
@@ -112,7 +112,7 @@ static void test_unsound(void **state)
   idm_sparse_rows_destroy(moves);
 }
 
-/* A setting has one form of transitions. */
+/* A setting has either dense or sparse transitions. */
 static void test_setting(void **state)
 {
   (void)state;

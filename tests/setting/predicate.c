@@ -1,4 +1,4 @@
-/* Predicates over a column of a log. */
+/* Tests predicates over a column of a log against expected results. */
 #include "idm/predicate.h"
 
 #include <string.h>
@@ -49,12 +49,13 @@ static void test_texts(void **state)
   assert_int_equal(ask("SEX!=Female", "Male"), IDM_PREDICATE_TRUE);
   assert_int_equal(ask("SEX!=Female", ""), IDM_PREDICATE_MISSING);
   assert_int_equal(ask("DATE<2006-01-01", "2005-12-31"), IDM_PREDICATE_TRUE);
-  assert_int_equal(ask("DATE>=2006", "2006-01-01"), IDM_PREDICATE_INVALID); /* 2006 is a number */
+  assert_int_equal(ask("DATE>=2006", "2006-01-01"),
+                   IDM_PREDICATE_INVALID); /* 2006 is a number, not a date */
   assert_int_equal(ask("VISIT>m06", "m12"), IDM_PREDICATE_TRUE);
   assert_int_equal(ask("VISIT>m06", "12"), IDM_PREDICATE_FALSE);
 }
 
-/* An empty value asks whether anything was recorded. */
+/* An empty value tests whether a cell is missing. */
 static void test_missing(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* A problem: creation, validation, variants of the utility, and comparison. */
+/* Tests problems: creation, validation, variants of the utility, and comparison. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include "idm/planner.h"
 
-/* A valid problem of two states, three actions, two observations and two models, with one utility
- * that comes from a column, twice over. */
+/* A valid problem with two states, three actions, two observations and two models, in which two
+ * entries of the utility come from columns. */
 static idm_problem *create(void)
 {
   idm_problem *problem;
@@ -47,7 +47,7 @@ static void test_agent_default(void **state)
   idm_agent_options agent;
   memset(&agent, 0x7f, sizeof agent);
   idm_agent_options_default(&agent);
-  assert_null(agent.planner); /* the first of the registry */
+  assert_null(agent.planner); /* NULL is the first planner of the registry */
   assert_int_equal(agent.resolution, 0);
   assert_int_equal(agent.evaluate, IDM_LOOKAHEAD);
   assert_int_equal(agent.surprise, IDM_SURPRISE_BELIEF);
@@ -126,7 +126,8 @@ static void test_bind_makes_variants(void **state)
       assert_true(utility[i] == expected);
     }
   }
-  /* Another log, another number of variants: what does not come from columns stays. */
+  /* Another log with another number of variants: entries that do not come from columns are
+   * unchanged. */
   assert_int_equal(idm_problem_bind(problem, 1, (const double[]){-1, 0.5}, NULL), IDM_OK);
   const double expected[] = {-2, -1, -1, 1, 2, -1};
   assert_int_equal(idm_theta_variants(problem->theta), 1);
@@ -179,7 +180,7 @@ static void test_equal_problems_compare_equal(void **state)
   idm_problem_destroy(b);
 }
 
-/* One change each to a fresh problem. */
+/* Each applies one change to a new problem. */
 typedef void (*change)(idm_problem *problem);
 
 static void rename_label(idm_labels *labels)
@@ -372,7 +373,7 @@ static void test_tolerance(void **state)
   idm_problem_destroy(b);
 }
 
-/* Bit for bit, argmin and argmax are two things. */
+/* With tolerance 0 the signs of zero (argmin and argmax) differ. */
 static void test_signs_of_zero_differ_bit_for_bit(void **state)
 {
   (void)state;

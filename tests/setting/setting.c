@@ -1,4 +1,4 @@
-/* The setting: creation, labels, validation of every part, normalisation of rows. */
+/* Tests the setting: creation, labels, validation of every part, normalisation of rows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 static const idm_sizes sizes = {2, 3, 2};
 
-/* A valid setting: states stay, observations are right with .7. */
+/* A valid setting: states do not change, observations are correct with probability .7. */
 static idm_setting *create(void)
 {
   idm_setting *setting;
@@ -109,7 +109,7 @@ static void test_labels_are_copied(void **state)
   assert_string_equal(labels.name[0], "monitor");
   name(&labels, 0, "again");
   assert_string_equal(labels.name[0], "again");
-  /* The other label has no name yet: it is not found, and it is not in the way. */
+  /* The other label has no name yet: it is not found and does not prevent finding the first. */
   assert_int_equal(find(&labels, "x"), -1);
   assert_int_equal(find(&labels, "again"), 0);
   idm_labels_destroy(&labels);
@@ -153,7 +153,7 @@ static void test_a_label_beats_a_number(void **state)
                                 "18446744073709551617"};
   for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++)
     assert_int_equal(find(&labels, absent[i]), -1);
-  /* Only the first `length` bytes count, and a NUL is a byte like others. */
+  /* Only the first `length` bytes are compared, and a NUL counts as any other byte. */
   assert_int_equal(idm_labels_find(&labels, "highest", 4), 2);
   assert_int_equal(idm_labels_find(&labels, "low\0", 4), -1);
   idm_labels_destroy(&labels);
@@ -179,12 +179,12 @@ static void test_labels_must_be_unique_and_named(void **state)
     name(lists[i], 1, "other");
     assert_int_equal(idm_setting_validate(setting, NULL), IDM_OK);
   }
-  /* The same name in two spaces is no clash. */
+  /* The same name in two spaces is allowed. */
   assert_string_equal(setting->states.name[0], setting->actions.name[0]);
   idm_setting_destroy(setting);
 }
 
-/* Spoil two neighbouring entries of a row in every way. */
+/* Replaces two neighbouring entries of a row by invalid and by valid values. */
 static void check_row(const idm_setting *setting, double *row, const char *words)
 {
   const double good[] = {row[0], row[1]};
@@ -198,7 +198,7 @@ static void check_row(const idm_setting *setting, double *row, const char *words
   for (size_t i = 0; i < sizeof fair / sizeof fair[0]; i++) {
     memcpy(row, fair[i], sizeof fair[i]);
     assert_int_equal(idm_setting_validate(setting, NULL), IDM_OK);
-    /* Checked, not renormalised. */
+    /* Rows are checked, not renormalised. */
     assert_memory_equal(row, fair[i], sizeof fair[i]);
   }
   memcpy(row, good, sizeof good);
@@ -267,7 +267,7 @@ static void test_normalise(void **state)
   const double off = idm_normalise(row, 3);
   assert_true(fabs(off - 1e-6) < 1e-12);
   for (size_t i = 0; i < 3; i++) assert_true(fabs(row[i] - 1.0 / 3) < 1e-15);
-  /* A second time there is nothing left to do, bit for bit. */
+  /* A second normalisation changes no bit. */
   const double once[] = {row[0], row[1], row[2]};
   assert_true(idm_normalise(row, 3) <= 1.2e-15);
   assert_memory_equal(row, once, sizeof once);

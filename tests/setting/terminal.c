@@ -1,5 +1,5 @@
-/* Terminal states: values, trajectories and occupancies against plain recursions in which nothing
- * follows arrival. */
+/* Tests terminal states: values, trajectories and occupancies against direct recursions that end on
+ * arrival. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { STATES = 4, ACTIONS = 2, GOAL = 3 };
 
-/* The row of the goal in the file is idle: any would do. */
+/* The row of the goal in the file is ignored, so its numbers are arbitrary. */
 #define SPACES                                                                                     \
   "states: [a, b, c, goal]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\n"         \
   "terminal: [goal]\n"
@@ -28,7 +28,7 @@ static const double after[ACTIONS][GOAL][GOAL] = {{{1, 0, 0}, {0.9, 0.1, 0}, {0,
                                                   {{0.1, 0.9, 0}, {0, 0.1, 0.9}, {0, 0, 0.3}}};
 static const double paid[ACTIONS][GOAL] = {{-0.3, -0.3, -0.3}, {-1, -1, -0.5}};
 
-/* Values of the soft plan with `left` steps to go; `bonus` is paid with every decision. */
+/* Values of the soft plan with `left` steps to go; every decision pays `bonus` in addition. */
 static void recur(double alpha, double bonus, int left, double *v, double policy[GOAL][ACTIONS])
 {
   memset(v, 0, GOAL * sizeof *v);
@@ -65,7 +65,7 @@ static void expect_plan(const char *text, int left, double bonus, double toleran
   idm_problem_destroy(problem);
 }
 
-/* For planners of several kinds, from matrices and from rows, with and without a horizon. */
+/* Planners of several kinds, dense and sparse transitions, with and without a horizon. */
 static void test_plans(void **state)
 {
   (void)state;
@@ -81,13 +81,13 @@ static void test_plans(void **state)
   expect_plan(SPACES ROWS UTILITY "agent: {alpha: 0.5}\n", 600, 0, 1e-9);
   snprintf(text, sizeof text, "%svalue-iteration-network, sweeps: 12}\n", soft);
   expect_plan(text, 12, 0, 1e-9);
-  /* Values by entropy: every decision has alpha log 2 more, and arrival ends that. The error of the
-   * samples is about 0.005 at this budget. */
+  /* Values with entropy: every decision adds alpha log 2 until arrival. The sampling error is about
+   * 0.005 at this budget. */
   snprintf(text, sizeof text, "%ssoft-q-learning, budget: 1000000}\n", soft);
   expect_plan(text, 600, 0.5 * log(2), 0.03);
 }
 
-/* The occupancy of the soft plan, by iteration: it has no mass where episodes are over. */
+/* The occupancy of the soft plan against forward iteration: terminal states have no mass. */
 static void test_occupancy(void **state)
 {
   (void)state;
@@ -116,7 +116,7 @@ static void test_occupancy(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A discount of 1 is open to episodes that arrival ends. */
+/* A discount of 1 is allowed for episodes that end on arrival. */
 static void test_undiscounted(void **state)
 {
   (void)state;
@@ -129,7 +129,7 @@ static void test_undiscounted(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Trajectories end on arrival, and only there. */
+/* Trajectories end on arrival and nowhere else. */
 static void test_simulation(void **state)
 {
   (void)state;
@@ -142,14 +142,14 @@ static void test_simulation(void **state)
       arrivals += data->observation[r] == GOAL;
       if (!last) assert_int_not_equal(data->observation[r], GOAL);
     }
-  assert_true(arrivals > 190); /* all but those that 1,000 steps cut off, if any */
+  assert_true(arrivals > 190); /* all but trajectories that reach the limit of 1,000 steps */
   for (size_t s = 0; s < STATES; s++)
     assert_near(problem->setting->start[s], s == GOAL ? 0 : 1.0 / 3, 1e-15);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
-/* What the file gives for the goal is put right, and so is what --set gives. */
+/* Values given for the goal in the file or by --set are overwritten. */
 static void test_absorbed(void **state)
 {
   (void)state;
@@ -164,7 +164,7 @@ static void test_absorbed(void **state)
   const double *model = problem->theta->block[IDM_TRANSITION].value;
   for (size_t m = 0; m < 2 * ACTIONS; m++)
     assert_true(model[(m * STATES + GOAL) * STATES + GOAL] == 1);
-  /* Utilities of the goal are held. */
+  /* Utilities of the goal are fixed. */
   assert_int_equal(problem->theta->block[IDM_UTILITY].coordinate_name.count, ACTIONS * GOAL);
   assert_int_equal(problem->theta->block[IDM_UTILITY].coordinate[GOAL], -1);
   idm_problem_destroy(problem);
@@ -223,7 +223,7 @@ static void test_logs(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Written and read again, it is the same. */
+/* The problem is unchanged after writing and reading. */
 static void test_written(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The parameter: blocks, copies, sizes, validation, and the words of its lists. */
+/* Tests the parameter theta: blocks, copies, sizes, validation, and the names of its lists. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,8 @@ static void test_scalars(void **state)
   destroy(p);
 }
 
-/* Any number of whole rows beside the fields, and only where the descriptor says so. */
+/* Any number of complete rows is allowed after the fields, only where the descriptor allows rows.
+ */
 static void test_rows(void **state)
 {
   (void)state;
@@ -156,7 +157,7 @@ static void test_resize_and_variants(void **state)
     p.theta->block[IDM_UTILITY].value[i] = (double)i;
   }
   assert_true(idm_theta_values(p.theta, IDM_UTILITY, 3)[5] == 23);
-  /* A block that does not vary is the same for every variant. */
+  /* A block without variants has the same values for every variant. */
   assert_true(idm_theta_values(p.theta, IDM_ETA, 3)[0] == 3);
   assert_int_equal(idm_theta_resize(p.theta, IDM_BELIEF_PRIOR, 2, 1, NULL), IDM_OK);
   assert_int_equal(p.theta->block[IDM_BELIEF_PRIOR].size, 2);
@@ -194,13 +195,13 @@ static void test_copy_is_deep(void **state)
   idm_theta_set_scalar(p.theta, IDM_ALPHA, 9);
   assert_true(copy->block[IDM_ALPHA].prior.argument[1] == 2);
   assert_true(idm_theta_scalar(copy, IDM_ALPHA) == 0);
-  /* The copy outlives the original. */
+  /* The copy stays valid after the original is destroyed. */
   destroy(p);
   assert_true(idm_theta_scalar(copy, IDM_DISCOUNT) == 0.95);
   idm_theta_destroy(copy);
 }
 
-/* A free block with entries: two numbers tied, one held, one of its own. */
+/* A free block with entries: two tied, one fixed, one with its own coordinate. */
 static void free_utility(idm_theta *theta)
 {
   static const int32_t coordinate[] = {0, 0, -1, 1, -1, -1};
@@ -232,7 +233,7 @@ static void test_copy_of_coordinates(void **state)
   assert_ptr_not_equal(a->coordinate_name.name[0], b->coordinate_name.name[0]);
   for (int i = 0; i < IDM_BLOCK_COUNT; i++)
     if (i != IDM_UTILITY) assert_null(copy->block[i].coordinate);
-  /* The copy outlives the original. */
+  /* The copy stays valid after the original is destroyed. */
   destroy(p);
   assert_int_equal(b->coordinate[3], 1);
   assert_string_equal(b->coordinate_name.name[0], "tied");
@@ -240,7 +241,7 @@ static void test_copy_of_coordinates(void **state)
   idm_theta_destroy(copy);
 }
 
-/* Nothing is free any more; the values are what they were. */
+/* After clamping no block is free, and the values are unchanged. */
 static void test_clamp(void **state)
 {
   (void)state;
@@ -306,7 +307,7 @@ static void test_not_a_number_is_refused_everywhere(void **state)
     block->value[last] = NAN;
     check_invalid(p, idm_block_name((idm_block_id)i));
     for (int sign = -1; sign <= 1; sign += 2) {
-      const bool sees = i == IDM_SENSOR_CAPACITY && sign > 0; /* everything */
+      const bool sees = i == IDM_SENSOR_CAPACITY && sign > 0; /* unlimited capacity */
       if (i == IDM_ALPHA || i == IDM_BETA || sees) continue;
       block->value[last] = copysign(INFINITY, sign);
       check_invalid(p, idm_block_name((idm_block_id)i));
@@ -396,7 +397,7 @@ static void test_rows_must_be_distributions(void **state)
   destroy(p);
 }
 
-/* --- words ---------------------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------------------------- */
 
 static void test_words(void **state)
 {

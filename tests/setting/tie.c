@@ -1,5 +1,5 @@
-/* Ties: rows stay distributions whatever the number is, zeros stay, and slopes are those of the
- * rows. */
+/* Tests ties: rows stay distributions and zeros stay zeros for every value, and derivatives against
+ * differences. */
 #include "setting/freedom.h"
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 enum { STATES = 3, ACTIONS = 2, SIZE = ACTIONS * STATES * STATES };
 
-/* Two numbers: one in the first action's first two rows (twice in the second of them), one in the
- * second action's last row; and an entry that is 0 in a row that moves. */
+/* Two tied numbers: one in the first two rows of the first action (twice in the second of them),
+ * one in the last row of the second action; and a zero entry in a row that changes. */
 static const int32_t pattern[SIZE] = {-1, 0,  -1, 0,  0,  -1, -1, -1, -1,
                                       -1, -1, -1, -1, -1, -1, -1, -1, 1};
 static const double values[SIZE] = {0.5, 0.2, 0.3, 0.2, 0.2, 0.6, 0.1, 0.1, 0.8,
@@ -62,12 +62,12 @@ static void test_rows(void **state)
                                  0,
                                  0.1};
   for (size_t i = 0; i < SIZE; i++) assert_near(to[i], expected[i], 1e-15);
-  /* At its end and back nothing is lost. */
+  /* Setting the value to its bound and back restores the row. */
   idm_tie_set_value(theta, IDM_TRANSITION, 1, 1);
   assert_true(to[SIZE - 3] == 0 && to[SIZE - 2] == 0 && to[SIZE - 1] == 1);
   idm_tie_set_value(theta, IDM_TRANSITION, 1, 0.7);
   for (size_t i = SIZE - 3; i < SIZE; i++) assert_near(to[i], values[i], 1e-15);
-  /* A copy is tied as well. */
+  /* A copy keeps the ties. */
   idm_theta *copy;
   check(idm_theta_copy(theta, &copy, &support_error));
   idm_tie_set_value(copy, IDM_TRANSITION, 1, 0.6);

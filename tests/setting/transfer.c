@@ -1,5 +1,5 @@
-/* An agent in the environment of another problem: plans there are those of a problem that has both
- * from the beginning. */
+/* Tests an agent in the environment of another problem against a problem that is created with both.
+ */
 #include "setting/terminal.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
   "transition: {left: [[1, 0, 0], [0.4, 0.6, 0], [0, 0.4, 0.6]], "                                 \
   "right: [[0.7, 0.3, 0], [0, 0, 1], [1, 0, 0]]}\nstart: b\nhorizon: 7\n"
 
-/* Values at every state after some steps of the horizon. */
+/* Values at every state after two steps of the horizon. */
 static void values_of(const idm_problem *problem, double *value)
 {
   const size_t states = problem->setting->states.count;
@@ -36,7 +36,7 @@ static void values_of(const idm_problem *problem, double *value)
   free(corner);
 }
 
-/* The agent of `from` in the world of `to` plans as `whole` does. */
+/* Checks that the agent of `from` in the environment of `to` plans as `whole` does. */
 static void expect_same(const char *from, const char *to, const char *whole)
 {
   idm_problem *problem = support_yaml(from);
@@ -54,8 +54,8 @@ static void expect_same(const char *from, const char *to, const char *whole)
   idm_problem_destroy(problem);
 }
 
-/* Dynamics, start and horizon are the other's, utility and alpha the problem's own; matrices and
- * rows go into each other's place. */
+/* Dynamics, start and horizon come from the other problem, utility and alpha from the problem
+ * itself. Dense and sparse transitions replace each other. */
 static void test_worlds(void **state)
 {
   (void)state;
@@ -70,7 +70,7 @@ static void test_worlds(void **state)
   "states: [good, bad]\nactions: [wait, act]\nobservations: [low, high]\ndiscount: 0.8\n"          \
   "utility: {wait: [1, -1], act: 0}\n"
 
-/* Models by a rule follow from the new environment. */
+/* Models that follow a rule are derived from the new environment. */
 static void test_rules(void **state)
 {
   (void)state;
@@ -83,14 +83,14 @@ static void test_rules(void **state)
   check(idm_problem_transfer(problem, other, &support_error));
   assert_int_equal(problem->theta->models, 3);
   const double *emission = problem->theta->block[IDM_EMISSION].value;
-  assert_near(emission[0], 0.7, 1e-15); /* the likeliest outcome of the first row, less 0.1 */
+  assert_near(emission[0], 0.7, 1e-15); /* the most probable outcome of the first row, minus 0.1 */
   assert_near(emission[8], 0.8, 1e-15);
   assert_near(emission[16], 0.9, 1e-15);
   idm_problem_destroy(other);
   idm_problem_destroy(problem);
 }
 
-/* What the other problem gives and the agent does not use is named. */
+/* Fields of the other problem that the agent does not use are named. */
 static void expect_unused(const char *from, const char *to, const char *expected)
 {
   char found[120];
@@ -113,7 +113,7 @@ static void test_unused(void **state)
   static const char other_features[] =
       SPACES WINDY "features: {wet: {\"*\": [0, 1, 0]}, step: {left: 1}}\n";
   expect_unused(utility, utility, "");
-  expect_unused(utility, SPACES WINDY, ""); /* gives no utility */
+  expect_unused(utility, SPACES WINDY, ""); /* the other problem contains no utility */
   expect_unused(utility, SPACES WINDY "utility: {\"*\": 7}\n", "utility");
   expect_unused(utility, SPACES WINDY "utility: {left: cost, right: 0}\n", "utility");
   expect_unused(utility,
@@ -135,7 +135,7 @@ static void expect_refusal(const char *from, const char *to, const char *words)
   idm_error error = {0};
   assert_int_equal(idm_problem_transfer(problem, other, &error), IDM_INPUT);
   if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
-  /* What is refused stays as it was. */
+  /* After a rejected transfer the problem is unchanged. */
   check(idm_problem_validate(problem, &support_error));
   idm_problem_destroy(other);
   idm_problem_destroy(problem);

@@ -1,4 +1,5 @@
-/* The life of an audit: its folder, its files read back, what is refused. */
+/* Tests the run folder of an audit: its files read back against the audit in memory, reruns from
+ * config.yaml, and refused requests. */
 #include <math.h>
 #include <netcdf.h>
 #include <sys/stat.h>
@@ -54,7 +55,7 @@ static idm_status run_audit(const host *h, idm_run_mode mode, idm_audit **ret_au
                        error);
 }
 
-/* A number of summary.json by its path of four keys. */
+/* Returns the number in summary.json at a path of `count` keys. */
 static double number_in(const char *file, const char *const *key, size_t count)
 {
   char *text;
@@ -71,7 +72,7 @@ static double number_in(const char *file, const char *const *key, size_t count)
   return value;
 }
 
-/* Whether the run says that the model was looked at. */
+/* Returns whether the run records that the model was evaluated. */
 static bool evaluated(const host *h)
 {
   idm_posterior *posterior;
@@ -84,7 +85,7 @@ static bool evaluated(const host *h)
   return is;
 }
 
-/* With agents within groups, too. */
+/* Also with agents nested within groups. */
 static void the_model_is_examined(void **state)
 {
   host h = open_host(*state);
@@ -122,19 +123,19 @@ static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
   assert_true(idm_audit_request_label(problem, &request) == audit->request);
   assert_true(idm_audit_is(h.run));
   idm_problem_destroy(problem);
-  /* Its draws are judged as those of any run, with what the summary says of the groups. */
+  /* The draws are assessed like those of any run, with the group results of the summary. */
   idm_posterior *posterior;
   idm_assessment *assessment;
   check(idm_run_read(h.run, NULL, NULL, &posterior, NULL, &support_error));
   check(idm_run_assess(h.run, posterior, &assessment, &support_error));
   assert_string_equal(posterior->quantity.name[0], "log_alpha[a]");
   assert_near(assessment->diagnosis[0].mean, audit->group[0].number[0].diagnosis.mean, 1e-12);
-  assert_false(assessment->trusted); /* 40 draws */
+  assert_false(assessment->trusted); /* 40 draws are too few */
   assert_true(assessment->failures.count > 0);
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(posterior);
   idm_audit_destroy(audit);
-  /* But nobody can plan by it, and it is not overwritten unasked. */
+  /* An audit has no problem to plan with, and it is overwritten only on request. */
   idm_error error = {0};
   assert_int_equal(idm_run_read(h.run, &problem, NULL, NULL, NULL, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "is an audit"));
@@ -142,7 +143,7 @@ static void an_audit_leaves_a_folder_that_makes_it_again(void **state)
   assert_null(audit);
   check(run_audit(&h, IDM_RUN_OVERWRITE, &audit, &support_error));
   idm_audit_destroy(audit);
-  /* One that was killed is begun anew: there is nothing to resume. */
+  /* An interrupted audit restarts: it has no checkpoint. */
   snprintf(path, sizeof path, "%s/run.nc", h.run);
   assert_int_equal(unlink(path), 0);
   idm_posterior *gone = NULL;
@@ -168,7 +169,7 @@ static void what_cannot_be_audited_leaves_nothing(void **state)
   close_host(&h);
 }
 
-/* run.nc as any program reads it. */
+/* Reads run.nc through the NetCDF library, independently of the reader of runs. */
 static void arrays_are_by_chain_draw_and_group(void **state)
 {
   host h = open_host(*state);

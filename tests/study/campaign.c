@@ -1,4 +1,5 @@
-/* Campaigns by the public functions alone: kept, stopped, gone on with, refused. */
+/* Tests replications stored in a folder (stop, resume, refuse, read) through the public functions,
+ * against replications in memory. */
 #include "io/run/run_support.h"
 
 static idm_problem *make_problem(void)
@@ -51,7 +52,7 @@ static bool stop(void *context, const idm_progress_state *work)
   return *(const bool *)context;
 }
 
-/* What is kept comes back bit for bit, and is not done again. */
+/* Stored replications are read back bit for bit and are not repeated. */
 static void test_going_on(void **state)
 {
   const folder *f = *state;
@@ -77,7 +78,8 @@ static void test_going_on(void **state)
   }
   char *second = text_of(f, "replications.jsonl");
   assert_string_equal(text, second);
-  /* A shorter campaign is a part of it, another seed is not. */
+  /* A campaign of fewer replications is a part of this one; a campaign with another seed is
+   * refused. */
   idm_calibration *shorter = make(problem, 2, 5), *other = make(problem, 4, 6);
   idm_error error = {0};
   check(idm_replications_run(shorter, f->path, NULL, NULL, &support_error));
@@ -153,7 +155,7 @@ static void test_refusals(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An R-hat without bound is one, when it comes back. */
+/* An infinite R-hat is infinite when it is read back. */
 static void test_infinite_rhat(void **state)
 {
   const folder *f = *state;
@@ -162,7 +164,7 @@ static void test_infinite_rhat(void **state)
   check(idm_replications_run(c, f->path, NULL, NULL, &support_error));
   char *text = text_of(f, "replications.jsonl");
   char changed[4000];
-  int before = 0, after = 0; /* bytes around the number */
+  int before = 0, after = 0; /* bytes before and after the number */
   sscanf(text, "%*[^\n]\n{\"replication\":0,\"r_hat\":%n%*[^,]%n", &before, &after);
   assert_true(after > before && before > 0);
   const int length = snprintf(changed, sizeof changed, "%.*s\"inf\"%s", before, text, text + after);
@@ -177,7 +179,7 @@ static void test_infinite_rhat(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A folder of something else is left as it is, a config.yaml above all. */
+/* A folder with foreign files, config.yaml in particular, is left unchanged. */
 static void test_strangers(void **state)
 {
   const folder *f = *state;
@@ -200,7 +202,8 @@ static void test_strangers(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What a folder holds, without its problem: bit for bit, those that are not done left out. */
+/* Reads a folder without its problem: results are equal bit for bit, and missing replications are
+ * not marked as done. */
 static void test_reading(void **state)
 {
   const folder *f = *state;
@@ -232,7 +235,7 @@ static void test_reading(void **state)
     }
   assert_true(back->rhat[2] == c->rhat[2] && back->draws[2] == c->draws[2]);
   idm_calibration_destroy(back);
-  /* Nothing done yet, and what is no line of results. */
+  /* A folder without completed replications is read; invalid lines are refused. */
   put(f, text, (size_t)(line[1] - text));
   check(idm_replications_read(f->path, &back, &support_error));
   assert_int_equal(idm_calibration_done(back), 0);

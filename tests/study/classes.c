@@ -1,4 +1,5 @@
-/* Problems that are made instances of a class. */
+/* Tests the application of each class of the taxonomy to a problem: planner, choice rule and free
+ * parameters against the class's definition. */
 #include "idm/study.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@
   "transition: {u: [[0.9, 0.1], [0.2, 0.8]], v: uniform}\nutility: {u: 1, v: [0, 2]}\n"            \
   "agent: {planner: maximum-entropy, alpha: 1}\n"
 
-/* Every class can be made of a problem of its kind, and what is free is what it says. */
+/* Every class can be applied to a problem of its kind; the free parameters are those that the class
+ * lists. */
 static void test_apply(void **state)
 {
   (void)state;
@@ -33,7 +35,8 @@ static void test_apply(void **state)
   }
 }
 
-/* A problem that frees the same blocks keeps its own entries; another's freedom gives way. */
+/* A problem that frees the same blocks keeps its own entries; free parameters of other blocks
+ * become fixed. */
 static void test_own_freedom(void **state)
 {
   (void)state;
@@ -52,13 +55,13 @@ static void test_refusals(void **state)
   idm_error error = {0};
   idm_problem *diag = support_diag(1, 1, 1);
   assert_int_equal(idm_class_apply(idm_class_find("me-irl"), diag, &error), IDM_INPUT);
-  assert_non_null(strstr(error.message, "states are observed"));
+  assert_non_null(strstr(error.message, "needs observed states"));
   check(idm_class_apply(idm_class_find("subj-po-irl"), diag, &support_error));
   idm_problem_destroy(diag);
 }
 
-/* Dynamics of somebody's own are of one model, the environment's to begin with, also where the
- * problem lists several; whoever knows them by models keeps these. */
+/* Subjective dynamics have one model, initially that of the environment, even if the problem lists
+ * several; classes with a belief over models keep all of them. */
 static void test_one_model(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Runs of dynamics: a fit over draws that are not to be trusted is not either. */
+/* Tests runs of learnt dynamics: a fit over draws of the dynamics that are not trusted is not
+ * trusted. */
 #include "study/study.h"
 
 #include <math.h>
@@ -12,7 +13,8 @@ typedef struct scene {
   idm_posterior *posterior;
 } scene;
 
-/* Draws of dynamics, or independent numbers in their place. */
+/* Makes draws of the dynamics; if `independent`, replaces their values by independent uniform
+ * numbers. */
 static scene open_scene(long draws, bool independent)
 {
   scene s = {.problem = support_diag(2, INFINITY, 0)};
@@ -50,7 +52,8 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* Judge a run of these draws for a fit without other failures; `joint`: it draws dynamics anew. */
+/* Assesses a run of these draws for a fit without other failures; `joint`: the fit samples the
+ * dynamics jointly with its parameters. */
 static void judge(const folder *f, scene *s, bool joint, idm_assessment *a)
 {
   idm_assessment *written;
@@ -75,7 +78,7 @@ static void poor_dynamics_fail_a_fit(void **state)
   assert_false(a.trusted);
   assert_int_equal(a.failures.count, 1);
   assert_non_null(strstr(a.failures.text[0], "the draws of the dynamics are not trusted"));
-  /* Nobody chooses the sampler of dynamics, or holds one of their numbers. */
+  /* The sampler of dynamics has no option, and none of their numbers can be held fixed. */
   assert_null(strstr(a.failures.text[0], "--sampler"));
   assert_null(strstr(a.failures.text[0], "hold a parameter"));
   idm_notes_clear(&a.failures);

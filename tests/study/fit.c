@@ -1,4 +1,5 @@
-/* The life of a run by the public functions alone: fitted, stopped, gone on with, read, refused. */
+/* Tests the life cycle of a run through the public functions: interrupted, killed and resumed runs
+ * are compared byte by byte with undisturbed ones, and refused requests leave folders unchanged. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -9,7 +10,7 @@
 
 /* --- support -------------------------------------------------------------------------------- */
 
-/* What a host program has: a problem, a log in a file, a request. */
+/* The objects of a host program: a problem, a log in a file, a request. */
 typedef struct host {
   const folder *f;
   idm_problem *problem;
@@ -27,7 +28,7 @@ static const char *in(const host *h, const char *name)
   return path;
 }
 
-/* Put the log into a file, and make a request for it. */
+/* Writes the log to a file and makes a request for it. */
 static void file_log(host *h)
 {
   snprintf(h->log, sizeof h->log, "%s/log.csv", h->f->path);
@@ -55,7 +56,7 @@ static host open_host(const folder *f, long draws, long thin)
   return h;
 }
 
-/* Remove a folder of the test's folder with what is in it. */
+/* Removes a subfolder of the test's folder with its contents. */
 static void remove_run(const host *h, const char *name)
 {
   folder inner = {0};
@@ -102,7 +103,7 @@ static void put(const char *run, const char *file, const char *text)
   assert_int_equal(fclose(stream), 0);
 }
 
-/* Stops once a share of the work is done. */
+/* Stops once this fraction of the work is done. */
 typedef struct stopper {
   double after;
   int calls;
@@ -163,7 +164,7 @@ static void test_fit_and_read(void **state)
   idm_problem_destroy(problem);
   idm_run_clear(&found);
 
-  /* A second run needs leave, and leaves nothing of the first. */
+  /* Overwriting requires IDM_RUN_OVERWRITE and removes all files of the first run. */
   idm_error error = {0};
   assert_int_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_USAGE);
   assert_true(has(run, "chain-1.csv"));
@@ -175,7 +176,7 @@ static void test_fit_and_read(void **state)
   close_host(&h);
 }
 
-/* Stopped once or twice and gone on with, a run has the bytes of one that never was. */
+/* A run that is stopped up to twice and resumed has the same bytes as an uninterrupted run. */
 static void check_stop_and_resume(const folder *f, int resolution)
 {
   host h = open_host(f, 1500, 20);
@@ -218,13 +219,14 @@ static void test_stop_and_resume(void **state)
   check_stop_and_resume(*state, 15);
 }
 
-/* The lattice is chosen anew, and is the same. */
+/* The automatic resolution is chosen again and is the same. */
 static void test_stop_and_resume_under_auto(void **state)
 {
   check_stop_and_resume(*state, 0);
 }
 
-/* A run under auto is planned for on the lattice it was fitted on, and its request stays auto. */
+/* A run with automatic resolution is planned on the lattice that it was fitted on; its request
+ * stays automatic. */
 static void test_resolution_of_a_run(void **state)
 {
   host h = open_host(*state, 60, 0);
@@ -252,10 +254,10 @@ static void test_resolution_of_a_run(void **state)
 
 /* --- looking at the draws ------------------------------------------------------------------- */
 
-/* Stops the look at the draws before a part of it, but not the draws. */
+/* Stops the checks before one of their parts, but not the draws. */
 typedef struct late {
   int parts;
-  idm_problem *opt_broken; /* gets a utility that nobody can plan with when all draws are made */
+  idm_problem *opt_broken; /* receives a utility that no planner can use, once all draws are made */
 } late;
 
 static bool stop_late(void *context, const idm_progress_state *work)
@@ -296,7 +298,7 @@ static void test_stop_while_looking(void **state)
   close_host(&h);
 }
 
-/* Stops in the draws that are made after others were looked at. */
+/* Stops in the draws that are repeated after the checks of the first ones. */
 typedef struct second {
   bool evaluated, stopped;
 } second;
@@ -305,14 +307,14 @@ static bool stop_second(void *context, const idm_progress_state *work)
 {
   second *s = context;
   char words[80];
-  s->evaluated =
-      s->evaluated || strstr(idm_progress_describe(work, words, sizeof words), "checking the answer");
+  s->evaluated = s->evaluated ||
+                 strstr(idm_progress_describe(work, words, sizeof words), "checking the answer");
   s->stopped = s->stopped || (s->evaluated && work->save && work->done > 0.4);
   return s->stopped;
 }
 
-/* Draws that differ from the look by what their error leaves open are made again with more steps.
- * Stopped in these, a run goes on to the same bytes. */
+/* If the draws differ from the importance sample by more than its Monte Carlo error allows, they
+ * are repeated with more steps. A run stopped in the repeated draws resumes to the same bytes. */
 static void test_draws_made_again(void **state)
 {
   host h = {.f = *state};
@@ -346,7 +348,7 @@ static void test_draws_made_again(void **state)
   close_host(&h);
 }
 
-/* Numbers that fail once the draws are made: they are kept, and not trusted. */
+/* A numerical failure after the draws: the draws are kept and not trusted. */
 static void test_failure_while_looking(void **state)
 {
   host h = open_host(*state, 60, 0);
@@ -375,7 +377,7 @@ static void test_failure_while_looking(void **state)
 
 /* --- overwriting ---------------------------------------------------------------------------- */
 
-/* Seed of the run that is read from a folder. */
+/* Returns the seed of the run in a folder. */
 static uint64_t seed_of(const char *run)
 {
   idm_posterior *posterior;
@@ -388,7 +390,8 @@ static uint64_t seed_of(const char *run)
   return seed;
 }
 
-/* Stopped, failed or impossible, the old run stays; resumed, the new one takes its place. */
+/* After a stopped, failed or impossible request to overwrite, the old run remains; after --resume
+ * the new one replaces it. */
 static void test_overwrite(void **state)
 {
   host h = open_host(*state, 60, 0);
@@ -432,8 +435,8 @@ static void test_overwrite(void **state)
   close_host(&h);
 }
 
-/* Killed at any moment: the run that is there is the old or the new one, and can be gone on with.
- */
+/* After a kill at any time the folder contains the old or the new run complete, and can be
+ * overwritten or resumed. */
 static void test_kills(void **state)
 {
   host h = open_host(*state, 60, 0);
@@ -458,7 +461,7 @@ static void test_kills(void **state)
     assert_true(left == seed || left == seed + 1);
     seed = left;
   }
-  /* Whatever the last of them left, it does not stand in the way. */
+  /* Files left by the last kill do not prevent a new run. */
   h.request.settings.seed = seed + 1;
   check(fit(&h, run, IDM_RUN_OVERWRITE, NULL, &found, &support_error));
   idm_run_clear(&found);
@@ -491,7 +494,7 @@ static void test_failures_leave_nothing(void **state)
   assert_false(idm_run_is(run));
   h.request = good;
   assert_int_equal(fit(&h, run, IDM_RUN_RESUME, NULL, &found, &error), IDM_USAGE);
-  /* A fit that fails once the folder is made: draws beyond any memory. */
+  /* The fit fails after the folder has been created: the draws exceed any memory. */
   h.request.settings.draws = 1000000000;
   h.request.settings.chains = 1000;
   assert_int_not_equal(fit(&h, run, IDM_RUN_NEW, NULL, &found, &error), IDM_OK);
@@ -499,7 +502,7 @@ static void test_failures_leave_nothing(void **state)
   close_host(&h);
 }
 
-/* A file that is read, under whatever name, is not written; nor one that is read-only. */
+/* An input file is not overwritten, whatever its path. */
 static void test_inputs(void **state)
 {
   host h = open_host(*state, 20, 0);
@@ -516,7 +519,7 @@ static void test_inputs(void **state)
   close_host(&h);
 }
 
-/* A log that the request names must be what it was; another one may take its place. */
+/* A log named by the request must be unchanged; another file can replace it. */
 static void test_logs_that_change(void **state)
 {
   host h = open_host(*state, 20, 0);
@@ -544,7 +547,7 @@ static void test_logs_that_change(void **state)
   request = h.request;
   check(idm_request_set_inputs(&request, "example:diag", other, &support_error));
   assert_string_equal(request.data, other);
-  /* A name that config.yaml could not hold. */
+  /* A name that config.yaml cannot represent. */
   assert_int_equal(idm_request_set_inputs(&request, "example:diag", "caf\xe9.csv", &error),
                    IDM_USAGE);
   assert_non_null(strstr(error.message, "'caf?.csv' is not UTF-8"));
@@ -563,7 +566,7 @@ static void test_parts_that_do_not_fit(void **state)
   idm_assessment *assessment;
   check(fit(&h, run, IDM_RUN_NEW, NULL, &found, &support_error));
   idm_run_clear(&found);
-  /* A summary of another request, and one of other draws. */
+  /* A summary of another request, and one of another number of draws. */
   check(idm_run_read(run, NULL, NULL, &posterior, NULL, &support_error));
   posterior->request++;
   assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
@@ -573,7 +576,8 @@ static void test_parts_that_do_not_fit(void **state)
   assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "20 draws per chain, and run.nc has 19"));
   posterior->draws++;
-  /* Another discount beside the draws: whatever is wanted of the folder, it is refused. */
+  /* A discount that differs from that of the draws: every reader that needs the draws refuses the
+   * folder. */
   char config[128];
   snprintf(config, sizeof config, "%s/config.yaml", run);
   support_assign(h.problem, "discount=0.5");
@@ -589,7 +593,8 @@ static void test_parts_that_do_not_fit(void **state)
   assert_int_equal(idm_run_assess(run, posterior, &assessment, &error), IDM_INPUT);
   assert_null(assessment);
   idm_posterior_destroy(posterior);
-  /* A checkpoint of something else is refused by its name; the log, by its contents. */
+  /* A foreign checkpoint is refused with its path in the error. A log is refused if it differs in
+   * its contents or does not exist. */
   put(run, "checkpoint", "garbage");
   assert_false(idm_run_complete(run));
   assert_int_equal(fit(&h, run, IDM_RUN_RESUME, NULL, &found, &error), IDM_INPUT);

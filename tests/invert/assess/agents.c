@@ -1,5 +1,5 @@
-/* Agents who are alike, and who are not: the score of each against differences of its likelihood.
- */
+/* Tests the heterogeneity test between agents against scores by central differences of the
+ * log-likelihood of each agent. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void close_all(asked *a, decision_residuals *r, agents_check *c)
   asked_close(a);
 }
 
-/* sum_a s_a^2 / V of the log, from the scorer's log-likelihoods by agent. */
+/* sum_a s_a^2 / V of the log, from differences of the scorer's log-likelihoods by agent. */
 static double plain_statistic(asked *a, double information)
 {
   const double h = 1e-4;
@@ -57,7 +57,7 @@ static void test_statistic(void **state)
   agents_check c;
   open_all(&a, &r, &c, alpha);
   const double t = statistic(&r, &c);
-  /* The prior's pull on the answer, which is taken out, is small. */
+  /* The tolerance covers the gradient of the prior, which the statistic under test removes. */
   assert_near(t, plain_statistic(&a, r.information[0]), 0.02);
   assert_true(t > 5);
   double between, own = 0;
@@ -76,7 +76,9 @@ static void test_alike(void **state)
   decision_residuals r;
   agents_check c;
   open_all(&a, &r, &c, alpha);
-  assert_true(statistic(&r, &c) < 3); /* chi-square of 3 degrees / 4: .02 above this */
+  assert_true(
+      statistic(&r, &c) <
+      3); /* chi-square with 3 degrees of freedom, divided by 4: above 3 with probability .02 */
   close_all(&a, &r, &c);
 }
 

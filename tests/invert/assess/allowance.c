@@ -1,4 +1,5 @@
-/* Checks that do not end in time leave a row that is not run, and nothing else. */
+/* Tests that a check that exceeds its time limit is recorded as not run and changes nothing else.
+ */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static idm_status check_at_once(const check_context *q, idm_error *opt_error)
   return note(q);
 }
 
-/* A check that would not end, and one that ends with a result nevertheless. */
+/* A check that runs until it is cancelled, and one that returns IDM_OK after its cancellation. */
 static idm_status check_forever(const check_context *q, idm_error *opt_error)
 {
   (void)note(q);
@@ -93,16 +94,16 @@ static void a_late_check_leaves_nothing_but_its_rows(void **state)
     idm_notes_add(&l.assessment.remarks, "before");
     const double began = idm_seconds();
     check(idm_check_time_run(&l.q, IDM_CHECK_IMPORTANCE, late[i], &support_error));
-    assert_true(idm_seconds() - began > 0.9); /* a check that is short ends after the limit too */
+    assert_true(idm_seconds() - began > 0.9); /* every check has at least one second */
     const idm_check_result *of = l.assessment.checks.of;
     assert_int_equal(of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_NOT_RUN);
     assert_true(isnan(of[IDM_CHECK_IMPORTANCE].value));
     assert_string_equal(of[IDM_CHECK_IMPORTANCE].why, fast);
-    assert_string_equal(of[IDM_CHECK_MODES].why, fast); /* which the same check records */
+    assert_string_equal(of[IDM_CHECK_MODES].why, fast); /* recorded by the same check */
     assert_int_equal(idm_checks_left_out(&l.assessment.checks), 2);
     assert_int_equal(l.assessment.failures.count, 0);
     assert_int_equal(l.assessment.remarks.count, 1);
-    assert_false(l.cancel.stop); /* the next one runs */
+    assert_false(l.cancel.stop); /* the next check can run */
     check(idm_check_time_run(&l.q, IDM_CHECK_LATTICE, check_at_once, &support_error));
     assert_int_equal(l.assessment.failures.count, 1);
     close_limited(&l);
@@ -121,7 +122,7 @@ static void a_part_is_left_out_alone(void **state)
   close_limited(&l);
 }
 
-/* What groups record themselves is not left out with the tests of the model. */
+/* Rows that the audit records stay when the tests of the model are left out. */
 static void rows_of_others_stay(void **state)
 {
   (void)state;
@@ -136,7 +137,7 @@ static void rows_of_others_stay(void **state)
   close_limited(&l);
 }
 
-/* Without intervals a prior would pass unseen. */
+/* Without intervals the prior checks would pass untested, so they are left out too. */
 static void what_reads_intervals_is_left_out_with_them(void **state)
 {
   (void)state;
@@ -149,7 +150,7 @@ static void what_reads_intervals_is_left_out_with_them(void **state)
   close_limited(&l);
 }
 
-/* Draws are judged, and the log is not read. */
+/* With --checks none, the checks of the draws run and those that read the log are left out. */
 static void none_leaves_all_of_the_log_out(void **state)
 {
   (void)state;

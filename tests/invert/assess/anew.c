@@ -1,5 +1,5 @@
-/* A memory that begins anew in every trajectory predicts what agents of a trajectory each are
- * predicted to do. */
+/* Tests predictions with a memory that is reset in every trajectory, against the predictions for a
+ * log in which every trajectory is of another agent. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void test_learners(void **state)
   assert_true(found && expected);
   check(idm_memory_reset_predict(&one.q, &r, found, &seen, &support_error));
   assert_true(seen);
-  /* The same numbers in both. */
+  /* Both predictions use the same parameters. */
   check(idm_predictor_open(&v, &each.f, other.strata, &support_error));
   check(idm_predictor_at(&v, r.strata->centre, NULL, expected, &seen, &support_error));
   idm_predictor_close(&v);
@@ -53,7 +53,7 @@ static void test_learners(void **state)
     }
   }
   assert_true(furthest > 0.1);
-  /* Agents of one trajectory have nothing to forget. */
+  /* An agent with one trajectory has nothing to forget. */
   check(idm_memory_reset_predict(&each.q, &other, expected, &seen, &support_error));
   assert_false(seen);
   free(found);
@@ -64,7 +64,7 @@ static void test_learners(void **state)
   asked_close(&each);
 }
 
-/* Nor have planners, whose belief begins anew anyhow. */
+/* A planner's belief is reset in every trajectory anyway. */
 static void test_planner(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* A log, its point answer, and an inquiry into it: what checks of the model look at. */
+/* Fixture of the model checks: a log, its point estimate, and the context of the checks. */
 #ifndef IDM_TESTS_ASKED_SUPPORT_H
 #define IDM_TESTS_ASKED_SUPPORT_H
 
@@ -15,11 +15,11 @@ typedef struct asked {
   check_context q;
 } asked;
 
-/* Fit by `map`, with what is named free. Takes problem and data. */
+/* Fit by `map` with the named blocks free. Takes ownership of problem and data. */
 void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks);
 void asked_close(asked *a);
-/* An open fit of alpha by its logarithm and beta by its inverse to one row: what is said of numbers
- * needs no more. The fit points into it. */
+/* An open fit of log alpha and 1/beta to one row, for functions that describe parameters. The fit
+ * points into the structure. */
 typedef struct asked_least {
   idm_problem *problem;
   idm_data *data;
@@ -29,15 +29,15 @@ typedef struct asked_least {
 void asked_open_least(asked_least *a);
 void asked_close_least(asked_least *a);
 
-/* A two-armed reversal task: which arm wins more often changes with probability .056. */
+/* A two-armed reversal task: the arm that wins more often changes with probability .056. */
 idm_problem *asked_reversal(double alpha);
 /* A log in which agent i decides with alpha[i]. */
 idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t agents,
                          size_t trajectories, int steps, uint64_t seed);
-/* A log of learners, each with some trajectories, that the problem's utilities are paid in. */
+/* A log of learners, with `trajectories` trajectories each, rewarded by the problem's utilities. */
 idm_data *asked_learners(const idm_problem *problem, size_t agents, size_t trajectories, int steps,
                          uint64_t seed);
-/* Make all trajectories those of one agent. */
+/* Assign all trajectories to one agent. */
 void asked_unite(idm_data *data);
 
 #endif

@@ -1,4 +1,5 @@
-/* The verdict: what it makes of good draws, bad ones, single chains, divergences and points. */
+/* Tests the verdict on valid draws, invalid draws, single chains, divergences and point estimates,
+ * against diagnostics computed separately. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum { CHAINS = 4, DRAWS = 500, ALL = CHAINS * DRAWS };
 
 /* --- made-up draws -------------------------------------------------------------------------- */
 
-/* Two quantities, the second not to be summarised, of independent normals: chain c is moved by
+/* Two quantities of independent normal draws, the second not summarised; chain c is shifted by
  * shift * c. */
 static idm_posterior *make_posterior(size_t chains, double shift)
 {
@@ -33,7 +34,7 @@ static idm_posterior *make_posterior(size_t chains, double shift)
   for (size_t i = 0; i < all; i++) {
     const size_t chain = i / DRAWS;
     p->value[i] = idm_random_normal(&random) + shift * (double)chain;
-    /* Cauchy: without a mean, which is no reason to distrust the rest. */
+    /* Cauchy: it has no mean, which does not affect the verdict on the other quantity. */
     p->value[all + i] =
         idm_random_normal(&random) / idm_random_normal(&random) + 100 * (double)chain;
     p->statistics[i].energy = NAN;
@@ -66,7 +67,7 @@ static void test_good_draws(void **state)
     assert_memory_equal(&d, &a->diagnosis[i], offsetof(idm_diagnosis, tail));
   }
   assert_true(a->diagnosis[1].rhat >
-              idm_check_threshold(IDM_CHECK_RHAT)); /* not summarised: not judged */
+              idm_check_threshold(IDM_CHECK_RHAT)); /* not summarised: not checked */
   assert_true(isnan(a->ebfmi) && a->divergences == 0 && a->ridge == 1);
   idm_assessment_destroy(a);
   idm_assessment_destroy(NULL);
@@ -82,7 +83,7 @@ static void test_bad_draws(void **state)
   assert_true(support_mentions(&a->failures, "the chains disagree about 1/beta"));
   assert_true(support_mentions(&a->failures, "too few effective draws of 1/beta"));
   idm_assessment_destroy(a);
-  /* Draws that stay where they are for long: each value ten times over. */
+  /* Strongly autocorrelated draws: each value ten times in a row. */
   idm_posterior_destroy(p);
   p = make_posterior(CHAINS, 0);
   for (size_t i = 0; i < ALL; i++) p->value[i] = p->value[i - i % 10];
@@ -110,8 +111,8 @@ static void test_divergences_and_energy(void **state)
   p->statistics[3].diverging = p->statistics[1700].diverging = true;
   idm_random random;
   idm_random_init(&random, 22, 0);
-  /* Energies of the last chain wander slowly: E-BFMI is the mean square of a step over the
-   * variance. */
+  /* Energies of the last chain are strongly autocorrelated. E-BFMI is the mean squared step divided
+   * by the variance. */
   double least = INFINITY;
   for (size_t c = 0; c < CHAINS; c++) {
     double energy[DRAWS], walk = 0;
@@ -132,8 +133,8 @@ static void test_divergences_and_energy(void **state)
   idm_posterior_destroy(p);
 }
 
-/* One draw that is no number, in a quantity that is summarised, is enough; tails so heavy that
- * there is no mean are told from those of a normal. */
+/* One draw of a summarised quantity that is not finite fails the check. Large finite draws of a
+ * point estimate pass. */
 static void test_not_finite(void **state)
 {
   (void)state;
@@ -148,7 +149,7 @@ static void test_not_finite(void **state)
       assert_int_equal(a->trusted, point && i == 3);
       if (i < 3) assert_true(support_mentions(&a->failures, "not finite"));
       idm_assessment_destroy(a);
-      /* The same in one that is not summarised is none of the verdict's business. */
+      /* The same values in a quantity that is not summarised do not affect the verdict. */
       p->value[ALL + 77] = bad[i];
       p->value[77] = p->value[78] = 0;
       a = assess(p);
@@ -168,7 +169,7 @@ static void test_heavy_tails(void **state)
     assert_true(
         support_mentions(&a->failures, "the mean of 1/beta depends on its few largest draws"));
     idm_assessment_destroy(a);
-    /* A number within [0, 1] has a mean, however its draws are spread there. */
+    /* A parameter within [0, 1] has a mean, whatever its draws. */
     static const char *const fractions[] = {"lapse", "learning_rate_gain", "action_prior[a]"};
     for (size_t k = 0; k < 3; k++) {
       check(idm_labels_set(&p->quantity, 0, fractions[k], strlen(fractions[k]), &support_error));
@@ -182,7 +183,7 @@ static void test_heavy_tails(void **state)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Whether the assessment of made-up draws fails these rows and no other. */
+/* Checks that the assessment of these draws fails the named checks and no other. */
 static void expect_failing(const idm_posterior *p, const char *names)
 {
   char failing[200];
@@ -192,7 +193,7 @@ static void expect_failing(const idm_posterior *p, const char *names)
   idm_assessment_destroy(a);
 }
 
-/* Draws that are broken in one way fail the row of that name. */
+/* Draws with one defect fail the check of that defect. */
 static void test_broken_in_one_way(void **state)
 {
   (void)state;
@@ -201,7 +202,7 @@ static void test_broken_in_one_way(void **state)
   p->statistics[9].diverging = true;
   expect_failing(p, "divergences");
   p->statistics[9].diverging = false;
-  /* One chain is narrower: places agree, spreads do not. */
+  /* One chain has a smaller spread: locations agree, spreads do not. */
   for (size_t i = 0; i < DRAWS; i++) p->value[i] *= 0.7;
   expect_failing(p, "r-hat");
   idm_posterior_destroy(p);
@@ -211,7 +212,7 @@ static void test_broken_in_one_way(void **state)
   p = make_posterior(CHAINS, 0);
   for (size_t i = 0; i < ALL; i++) p->value[i] = exp(5 * p->value[i]);
   expect_failing(p, "mean-exists");
-  /* Every draw six times, and the same in every half of a chain: these agree. */
+  /* Every draw is repeated six times, and all halves of chains are equal, so that they agree. */
   idm_posterior_destroy(p);
   p = make_posterior(CHAINS, 0);
   for (size_t i = ALL; i-- > 0;) {
@@ -282,7 +283,8 @@ static void test_a_fit(void **state)
     assert_int_equal(a->checks.of[IDM_CHECK_LATTICE].outcome, IDM_CHECK_PASSED);
     assert_int_equal(a->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_PASSED);
     assert_int_equal(draws->checks.of[IDM_CHECK_CHANCE].outcome, IDM_CHECK_NOT_RUN);
-    /* The normal approximation is off the skewed posterior, and an independent look says so. */
+    /* The normal approximation does not fit the skewed posterior, which the independent importance
+     * sample detects. */
     const bool normal = strcmp(inverse->name, "laplace") == 0;
     assert_true(a->trusted == !normal && a->identified);
     assert_true(support_mentions(&a->failures, "independent importance sample") == normal);
@@ -296,7 +298,7 @@ static void test_a_fit(void **state)
       assert_memory_equal(a->diagnosis, draws->diagnosis, 2 * sizeof *a->diagnosis);
     idm_assessment_destroy(a);
     idm_assessment_destroy(draws);
-    /* Draws of other numbers than those now free are refused. */
+    /* Draws of parameters other than those now free are rejected. */
     const char *const others[] = {"alpha", "{beta: {scale: log}}", "beta, eta"};
     for (size_t k = 0; k < 3; k++) {
       check(idm_problem_set_free(problem, others[k], &support_error));

@@ -1,5 +1,5 @@
-/* Groups of decisions by belief, from the difference of positive and negative tests; and an agent
- * who is paid for certainty, fitted as one who is not. */
+/* Tests groups of decisions by belief against beliefs from the difference of positive and negative
+ * tests, and the beliefs check on an agent with a belief utility, fitted without it. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -11,11 +11,12 @@
 
 enum { GROUPS = 2 * BELIEF_BINS };
 
-/* In DIAG the disease does not change and a test is right with probability .7, so that the log
- * odds are those of the start, .5, plus log(7 / 3) per positive test more than negative ones. */
+/* In DIAG the disease does not change and a test is right with probability .7, so that the log odds
+ * are those of the start, .5, plus log(7 / 3) per positive test in excess of negative ones. */
 typedef struct counted {
   int state;
-  int excess; /* how many more tests are for the likelier state: its probability rises with it */
+  int excess; /* tests for the likelier state minus tests against it: the probability of that state
+                 rises with it */
   size_t action;
 } counted;
 
@@ -24,7 +25,7 @@ static int by_excess(const void *a, const void *b)
   return ((const counted *)a)->excess - ((const counted *)b)->excess;
 }
 
-/* How often each action was taken in each group, and the least excess of each third. */
+/* Counts of each action in each group, and the smallest excess of each third. */
 static void count_rows(const idm_data *data, double taken[GROUPS][3], int least[BELIEF_BINS])
 {
   counted *all = calloc(data->rows, sizeof *all);
@@ -74,8 +75,8 @@ static void test_groups(void **state)
   asked_close(&a);
 }
 
-/* After an action or a response that was not recorded nothing is known of the belief; after an
- * observation that was not, the dynamics of the file predict it. */
+/* The belief is unknown after a row whose action is missing. After a missing observation, the
+ * belief is predicted by the file's dynamics. */
 static void test_missing(void **state)
 {
   (void)state;
@@ -109,7 +110,7 @@ static void test_missing(void **state)
   asked_close(&a);
 }
 
-/* Where states are observed, or are more than eight, there are no groups. */
+/* With observed states there are no groups. */
 static void test_none(void **state)
 {
   (void)state;
@@ -133,9 +134,9 @@ static void test_none(void **state)
   asked_close(&a);
 }
 
-/* Two states that persist, a test that costs and is right with probability .8, and an award that is
- * paid while the belief is above .8. Without the award tests have no use, and an agent takes each
- * action at one rate at all beliefs; with it, rates differ by belief. */
+/* Two states that persist, a test with a cost that is right with probability .8, and an award while
+ * the belief is above .8. Without the award, tests have no use, and the agent takes each action at
+ * the same rate at all beliefs; with it, rates differ by belief. */
 static void test_award(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* What the profile of one free number comes to: limits, integrals, intervals, contraction. */
+/* Tests limits, intervals, propriety and contraction of free parameters against likelihoods planned
+ * and scored directly. */
 #include "invert/assess/profile.h"
 
 #include <math.h>
@@ -8,8 +9,7 @@
 
 /* --- one profile ---------------------------------------------------------------------------- */
 
-/* A profile of log alpha beside a likelihood that is known at every point: what is said follows
- * from what a scan found. */
+/* A profile of log alpha, against the likelihood at the ends that the scan found. */
 static void test_one_profile(void **state)
 {
   (void)state;
@@ -38,7 +38,8 @@ static void test_one_profile(void **state)
       .f = &work, .posterior = f.posterior, .assessment = f.assessment, .among = 1};
   idm_identification id = {0};
   check(idm_profile_bounds(&q, &work.parameters->item[0], p, &s, &id, &support_error));
-  /* The ends are where the likelihood has fallen by the drop, and the limits are alpha's. */
+  /* The likelihood at the ends is lower than the maximum by the drop, and the limits are those of
+   * alpha. */
   const double ends[2] = {log(id.low), log(id.high)};
   for (int side = 0; side < 2; side++) {
     double log_likelihood;
@@ -49,7 +50,7 @@ static void test_one_profile(void **state)
   assert_true(id.limit[0] == 0 && id.limit[1] == INFINITY);
   assert_true(id.gap[0] > idm_profile_drop && id.gap[1] > idm_profile_drop);
   assert_false(id.unchecked);
-  /* A search that was cut short is told. */
+  /* A search that ran out of evaluations is reported as unchecked. */
   p->left = 0;
   check(idm_profile_bounds(&q, &work.parameters->item[0], p, &s, &id, &support_error));
   assert_true(id.unchecked);
@@ -61,8 +62,8 @@ static void test_one_profile(void **state)
 
 /* --- limits --------------------------------------------------------------------------------- */
 
-/* The same answer assessed as if it were draws of a posterior, which has to be proper; a point only
- * has to be a maximum. */
+/* The same answer assessed as posterior draws, for which the posterior must be proper; a point
+ * estimate must only be a maximum. */
 static idm_assessment *assess_as_draws(answered *f)
 {
   idm_assessment *assessment;
@@ -72,7 +73,8 @@ static idm_assessment *assess_as_draws(answered *f)
   return assessment;
 }
 
-/* A neutral agent's beta has no upper end: with a flat prior the posterior is improper. */
+/* The likelihood of a neutral agent does not bound beta above: with a flat prior the posterior is
+ * improper. */
 static void test_nothing_bounds(void **state)
 {
   (void)state;
@@ -92,17 +94,19 @@ static void test_nothing_bounds(void **state)
   answered_close(&f);
 }
 
-/* Under a flat prior the posterior is improper wherever the likelihood does not fall for ever, and
- * fast enough, whatever the drop to its limit. */
+/* Under a flat prior the posterior is improper wherever the likelihood does not fall without limit
+ * and fast enough, whatever its drop at the limit. */
 static void test_improper(void **state)
 {
   (void)state;
   const struct {
     const char *free_blocks;
-    bool improper[2]; /* of the last free number */
-    bool rises;       /* towards a limit: there is no most probable point */
+    bool improper[2]; /* of the last free parameter */
+    bool rises;       /* the likelihood rises towards a limit: there is no mode */
   } cases[] = {
-      {"{alpha: {prior: flat}}", {false, true}, false}, /* 0 explains no slip, infinity is chance */
+      {"{alpha: {prior: flat}}",
+       {false, true},
+       false}, /* alpha = 0 gives errors probability 0; alpha = infinity is uniform choice */
       {"{alpha: {scale: inverse, prior: flat}}", {false, false}, false},
       {"{beta: {prior: flat}}",
        {true, true},
@@ -110,17 +114,18 @@ static void test_improper(void **state)
       {"{beta: {scale: log, prior: flat}}", {true, true}, false},
       {"{eta: {prior: flat}}",
        {false, false},
-       false}, /* choices follow surprise alone in the end */
+       false}, /* at the limit, choices depend on surprise alone */
       {"{eta: {scale: signed-log, prior: flat}}", {false, false}, false},
       {"{eta: {scale: log, prior: flat}}", {true, false}, true},
       {"{eta: {scale: inverse, prior: flat}}",
        {true, true},
        false},                                              /* 1/eta at infinity is eta = 0 */
-      {"{discount: {prior: flat}}", {false, false}, false}, /* a bounded range needs no more */
+      {"{discount: {prior: flat}}", {false, false}, false}, /* a bounded range is always proper */
       {"{eta: {prior: {uniform: [-50, 50]}}}", {false, false}, false},
-      /* Alpha and eta may grow together: what falls alone does not fall along the ridge. */
+      /* Alpha and eta may grow together: a likelihood that falls in each alone does not fall along
+       * the ridge. */
       {"{alpha: {scale: identity, prior: flat}, eta: {prior: flat}}", {true, true}, false},
-      /* Unless a proper prior holds the other back. */
+      /* A proper prior of the other parameter prevents it. */
       {"{alpha: , eta: {prior: flat}}", {false, false}, false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -141,7 +146,7 @@ static void test_improper(void **state)
   }
 }
 
-/* Under a proper prior that is something to know, not a failure. */
+/* Under a proper prior, the missing bound is a remark, not a failure. */
 static void test_bounded_by_the_prior(void **state)
 {
   (void)state;
@@ -156,14 +161,15 @@ static void test_bounded_by_the_prior(void **state)
   answered_close(&f);
 }
 
-/* 1/beta of a neutral agent is 0 within its interval: beta is not the number to report. */
+/* The interval of 1/beta of a neutral agent contains 0, so that beta has no upper bound and 1/beta
+ * is reported. */
 static void test_neutral_agent(void **state)
 {
   (void)state;
   answered f = ask_diag("map", INFINITY, "{beta: {scale: inverse}}");
   const idm_identification *beta = &f.assessment->parameter[0];
   assert_true(beta->low < 0 && beta->high > 0);
-  /* With nothing else free the gap is the log-likelihood at the limit itself. */
+  /* With no other free parameter the gap is the drop of the log-likelihood at the limit. */
   const double limits[2] = {-0.0, 0.0};
   for (int side = 0; side < 2; side++) {
     idm_theta_set_scalar(f.problem->theta, IDM_BETA, limits[side]);
@@ -177,7 +183,7 @@ static void test_neutral_agent(void **state)
   answered_close(&f);
 }
 
-/* A log without decisions bounds nothing, and the contraction is none. */
+/* A log without decisions bounds nothing, and the contraction is 0. */
 static void test_no_data(void **state)
 {
   (void)state;
@@ -192,7 +198,8 @@ static void test_no_data(void **state)
   assert_non_null(strstr(beta->sentence, "the data do not bound 1/beta"));
   assert_non_null(strstr(beta->sentence, "below it is bounded by the prior"));
   assert_non_null(strstr(beta->sentence, "above it is bounded by the prior"));
-  /* The posterior is the prior: 200 draws tell its variance to a fifth or so. */
+  /* The posterior is the prior; the variance of 200 draws has a relative standard error of about
+   * .2. */
   assert_true(fabs(beta->contraction) < 0.6);
   answered_close(&f);
 }
@@ -207,7 +214,7 @@ static void test_contraction(void **state)
                "{discount: {prior: {beta: [8, 2]}}, beta: {scale: inverse, prior: {normal: "
                "[0, 2]}}}");
   const size_t all = f.posterior->chains * f.posterior->draws;
-  /* Quantities: discount, beta, inverse_beta. Beta(8, 2) has the variance 16 / (100 x 11). */
+  /* Quantities: discount, beta, inverse_beta. Beta(8, 2) has variance 16 / (100 x 11). */
   const size_t quantity[2] = {0, 2};
   const double prior[2] = {16.0 / 1100, 4};
   for (size_t i = 0; i < 2; i++) {
@@ -218,7 +225,7 @@ static void test_contraction(void **state)
     assert_int_equal(f.assessment->parameter[i].quantity, quantity[i]);
     assert_near(f.assessment->parameter[i].contraction, 1 - square / prior[i], 1e-9);
   }
-  /* The discount's limits are those of its support, and no prior is needed to bound it. */
+  /* The limits of the discount are those of its support, and it is bounded without a prior. */
   const idm_identification *discount = &f.assessment->parameter[0];
   assert_true(discount->limit[0] == 0 && discount->limit[1] == 1);
   assert_true(discount->proper[0] && discount->proper[1]);

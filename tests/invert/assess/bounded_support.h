@@ -1,4 +1,4 @@
-/* A log of DIAG, its answer and what is said of what the data bound. */
+/* Fixture: a log of DIAG, its answer and the assessed intervals. */
 #ifndef IDM_TESTS_BOUNDED_SUPPORT_H
 #define IDM_TESTS_BOUNDED_SUPPORT_H
 

@@ -1,4 +1,5 @@
-/* An agent whose alpha changes within trajectories: two plans, of which each step has one. */
+/* An agent whose alpha changes within trajectories: a behaviour of two plans, one of which acts at
+ * each step. */
 #include "invert/assess/changing_support.h"
 
 #include <stdlib.h>

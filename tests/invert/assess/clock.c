@@ -1,4 +1,5 @@
-/* Clocks: which are kept, and what they show. */
+/* Tests the time covariates of drifts: their kinds, their ranges, and their orthogonal squares, on
+ * logs of known layout. */
 #include "invert/assess/extension.h"
 
 #include <string.h>
@@ -8,8 +9,8 @@
 enum { MOST = 2000 };
 static decision_point asked[MOST];
 
-/* Questions of agents that each have trajectories of so many rows, as a behaviour that remembers
- * over trajectories (or does not) has them; the agents come one after the other. */
+/* Decision points of agents with equally many trajectories of `rows` rows, ordered by agent. With
+ * `remembers`, the depth counts the rows of earlier trajectories of the agent. */
 static decision_residuals log_of(size_t agents, size_t trajectories, size_t rows, bool remembers)
 {
   decision_residuals r = {.decision_point = asked};
@@ -30,7 +31,7 @@ static decision_residuals log_of(size_t agents, size_t trajectories, size_t rows
   return r;
 }
 
-/* Sum of x[question] y[question], both less their means. */
+/* Sum of (x - mean x) (y - mean y) over decision points. */
 static double covariance(const decision_residuals *r, const double *x, const double *y)
 {
   double n = (double)r->decision_points, mean_x = 0, mean_y = 0, sum = 0;
@@ -42,8 +43,8 @@ static double covariance(const decision_residuals *r, const double *x, const dou
   return sum;
 }
 
-/* The straight clocks are these, and the squares of some of them, each uncorrelated with its clock.
- */
+/* Checks that the linear covariates are `kind`[count], that every squared covariate is uncorrelated
+ * with its linear one, and that all range over [-.5, .5]. */
 static void expect(decision_residuals r, size_t count, const drift_kind *kind)
 {
   drift_times c;
@@ -85,7 +86,7 @@ static size_t count_turns(decision_residuals r, bool *ret_parity)
   return turns;
 }
 
-/* A clock of two values has no square of its own, and two rows are odd and even by themselves. */
+/* A covariate of two values has no square, and with two rows the parity equals the row. */
 static void test_turns(void **state)
 {
   (void)state;
@@ -96,7 +97,7 @@ static void test_turns(void **state)
   assert_false(parity);
   assert_int_equal(count_turns(log_of(1, 2, 2, false), &parity), 0);
   assert_false(parity);
-  /* In three rows, the middle is the even one. */
+  /* In three rows, the parity is the square of the row. */
   assert_int_equal(count_turns(log_of(1, 1, 3, false), &parity), 1);
   assert_false(parity);
 }
@@ -107,20 +108,22 @@ static void test_kept(void **state)
   static const drift_kind both[] = {DRIFT_ROW, DRIFT_AGENT}, cohort[] = {DRIFT_ROW, DRIFT_LOG};
   static const drift_kind all[] = {DRIFT_ROW, DRIFT_AGENT, DRIFT_LOG};
   static const drift_kind four[] = {DRIFT_ROW, DRIFT_AGENT, DRIFT_HISTORY};
-  /* One agent: the log is its own, and a trajectory is the history or the history a long one. */
+  /* One agent: the trajectory number in the log is that of the agent. The history coincides with
+   * the row, without memory, or with the trajectory number, where trajectories are many and short;
+   * with three long trajectories it is separate. */
   expect(log_of(1, 20, 10, false), 2, both);
   expect(log_of(1, 20, 10, true), 2, both);
   expect(log_of(1, 3, 50, true), 3, four);
-  /* Several. */
+  /* Several agents. */
   expect(log_of(20, 1, 10, true), 2, cohort);
   expect(log_of(5, 20, 10, false), 3, all);
-  /* Trajectories of one row, and one trajectory. */
+  /* Trajectories of one row, and logs of one trajectory. */
   expect(log_of(1, 30, 1, true), 1, &both[1]);
   expect(log_of(1, 1, 30, true), 1, both);
   expect(log_of(1, 1, 1, true), 0, NULL);
 }
 
-/* Every clock has words of its own. */
+/* Every kind of drift has its own name and span. */
 static void test_words(void **state)
 {
   (void)state;

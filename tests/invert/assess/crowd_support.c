@@ -67,7 +67,7 @@ typedef struct acting {
   idm_random random;
   idm_theta *theta;
   idm_workspace *workspace;
-  double temperature; /* that theirs are around */
+  double temperature; /* median of the agents' temperatures */
   size_t last;
 } acting;
 

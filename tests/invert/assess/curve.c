@@ -1,4 +1,5 @@
-/* Profiles as curves, against likelihoods planned for and scored one by one. */
+/* Tests profile likelihoods against likelihoods planned and scored point by point, and against a
+ * dense grid of a softmax likelihood. */
 
 #include <math.h>
 
@@ -12,7 +13,7 @@ static void open_asked(asked *a, const char *free_blocks)
   asked_open(a, problem, asked_simulate(problem, alpha, 1, 60, 40, 5), free_blocks);
 }
 
-/* By planning for these numbers alone. */
+/* Log-likelihood planned and scored at these parameters. */
 static double likelihood(const asked *a, double alpha, double beta)
 {
   idm_problem *problem = support_diag(alpha, beta, 0.3);
@@ -24,7 +25,7 @@ static double likelihood(const asked *a, double alpha, double beta)
   return score;
 }
 
-/* Where a curve crosses a level, by straight lines between its points. */
+/* The value at which a profile crosses a level, by linear interpolation. */
 static double crossing(const idm_identification *t, double level, bool last)
 {
   double found = NAN;
@@ -36,7 +37,7 @@ static double crossing(const idm_identification *t, double level, bool last)
   return found;
 }
 
-/* Of one number the profile is the likelihood. */
+/* With one free parameter the profile is the likelihood. */
 static void test_one(void **state)
 {
   (void)state;
@@ -60,7 +61,7 @@ static void test_one(void **state)
   asked_close(&a);
 }
 
-/* Of two it is at least what any value of the other gives. */
+/* With two, the profile is at least the likelihood at every value of the other. */
 static void test_two(void **state)
 {
   (void)state;
@@ -84,8 +85,7 @@ static void test_two(void **state)
   asked_close(&a);
 }
 
-/* Ten choices by somebody who looks no step ahead: a softmax of utilities, [action][state], among
- * which some are made at random. */
+/* Ten choices of a myopic agent: softmax of utilities, [action][state], with a lapse rate. */
 static const double utility[3][3] = {
     {-0.58, -1.199, -1.177}, {2.553, 0.133, 0.112}, {0.867, 0.291, -0.927}};
 static const double times[3][3] = {{1, 0, 0}, {4, 0, 2}, {1, 1, 1}};
@@ -105,7 +105,7 @@ static double softmax_likelihood(double alpha, double lapse)
   return sum;
 }
 
-/* The highest that any alpha makes it. */
+/* The largest log-likelihood over a grid of alpha. */
 static double dense_profile(double lapse)
 {
   double best = -INFINITY;
@@ -114,8 +114,8 @@ static double dense_profile(double lapse)
   return best;
 }
 
-/* The best alpha is 0 where the lapse is large and about 1 where it is small: from either no slope
- * leads to the other. */
+/* The best alpha is 0 where the lapse is large and about 1 where it is small; a local search from
+ * one does not reach the other. */
 static void test_two_peaks_of_the_other(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Dynamics that were held: shifts of the posterior mean against problems that are moved by hand,
- * and when the answer depends on them. */
+/* Tests sensitivities to held dynamics against covariances of the draws with log-likelihoods of
+ * shifted problems, and the check of dependence on dynamics. */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ static answered ask(bool rule)
   return answered_fit("bayes", problem, data, ALL / 2, 50, 8);
 }
 
-/* log-likelihoods of all draws where tests are right more often by h, in the environment
- * and in all three models. */
+/* Log-likelihoods of all draws where tests are right with a probability larger by h, in the
+ * environment and in all three models. */
 static void sample_likelihood(const answered *f, double h, double *value)
 {
   idm_problem *problem = f->problem;
@@ -35,7 +35,8 @@ static void sample_likelihood(const answered *f, double h, double *value)
   answered_likelihoods(f, SAMPLE, value);
 }
 
-/* d mean of 1/beta / d number as the covariance with slopes between two shifts that are h apart. */
+/* d mean of 1/beta / d probability: the covariance with slopes between two shifts at a distance h.
+ */
 static double shift_by_covariance(const answered *f, const double *below, const double *above,
                                   double h)
 {
@@ -50,8 +51,8 @@ static double shift_by_covariance(const answered *f, const double *below, const 
   return (sum - x * y / SAMPLE) / (SAMPLE - 1);
 }
 
-/* Quantities: beta, inverse_beta. The models are a list that moves with the environment, or follow
- * it by their rule. */
+/* Quantities: beta, inverse_beta. The models are explicit lists shifted with the environment, or
+ * follow it by a rule. */
 static void check_shift(bool rule)
 {
   answered f = ask(rule);
@@ -65,10 +66,10 @@ static void check_shift(bool rule)
   sample_likelihood(&f, s->step / 4, above);
   sample_likelihood(&f, -s->step / 2, below);
   const double shift = shift_by_covariance(&f, below, above, s->step / 2) * scale;
-  /* A quadratic function through 15 draws stands for all of them: 3.6 % off when measured. */
+  /* The implementation fits a quadratic function to 15 draws; its measured error is 3.6 %. */
   assert_near(found / shift, 1, 0.05);
   assert_true(shift < -1.5);
-  /* That is more than one sd: part of the verdict, and of what is said of the interval. */
+  /* The shift exceeds one sd, which the verdict and the sentence of the interval report. */
   assert_int_equal(a->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_REMARK);
   assert_true(a->checks.of[IDM_CHECK_DEPENDS].value >= fabs(found) - 1e-9);
   char sentence[900];
@@ -91,7 +92,7 @@ static void test_models(void **state)
   check_shift(true);
 }
 
-/* The verdict in words. */
+/* The verdict sentence. */
 static void test_verdict(void **state)
 {
   (void)state;
@@ -103,7 +104,7 @@ static void test_verdict(void **state)
   assert_non_null(strstr(idm_assessment_verdict(&a), "the answer depends on dynamics"));
 }
 
-/* A log without observations leaves no standard error; dynamics that are known well pass. */
+/* Without observations the dynamics have no standard error, and the check is not run. */
 static void test_passes(void **state)
 {
   (void)state;
@@ -117,8 +118,8 @@ static void test_passes(void **state)
   answered_close(&f);
 }
 
-/* An agent that has the environment's dynamics, but for an error rate that is free: the environment
- * moves, and the draws' own rate stays. */
+/* An agent with the environment's dynamics except for a free hazard rate: only the environment is
+ * shifted, and the rate is that of each draw. */
 static void test_free_models(void **state)
 {
   (void)state;
@@ -137,8 +138,8 @@ static void test_free_models(void **state)
   answered_close(&f);
 }
 
-/* A planner that has no models, and plans in the environment, depends on it as well: the shift is
- * that of moved environments. */
+/* A planner without models plans in the environment and depends on it: the shift is that of shifted
+ * environments. */
 static void test_planned_environment(void **state)
 {
   (void)state;

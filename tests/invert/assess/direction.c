@@ -1,4 +1,5 @@
-/* Directions of dynamics: which there are, how they move, what they are called. */
+/* Tests directions of the dynamics: their list, names, limits, shifts, and their derivative against
+ * a finite difference. */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -36,8 +37,8 @@ static void test_list(void **state)
   directions d;
   char where[200], what[200];
   check(idm_directions_open(&d, problem, true, &support_error));
-  /* Two matrices; two rows of observations; a row of three and one of two transitions; the start.
-   */
+  /* Two matrices, two rows of two observations, one row of three transitions, one of two, and the
+   * start. */
   assert_int_equal(d.count, 2 + 2 + 3 + 1 + 1);
   assert_near(idm_direction_probability(&d, find(&d, "observation[*]")), 0.65, 1e-12);
   assert_near(idm_direction_probability(&d, find(&d, "observation[*,b,y]")), 0.6, 1e-12);
@@ -62,8 +63,8 @@ static void test_list(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Rows stay distributions, zeros stay, tied rows move together, and the slope is that of a small
- * move. */
+/* Shifted rows remain distributions, zeros remain zero, tied rows shift together, and the
+ * derivative equals a finite difference. */
 static void test_moves(void **state)
 {
   (void)state;
@@ -93,7 +94,7 @@ static void test_moves(void **state)
     }
     assert_true(moved >= 2);
   }
-  /* Action 0 (look) and 1 (wait) share their observations; those of 2 (stop) end everything. */
+  /* Actions 0 (look) and 1 (wait) share their observations; action 2 (stop) is terminal. */
   const size_t tied = find(&d, "observation[*,a,x]");
   idm_direction_shift(&d, tied, 0.1, to);
   assert_near(to->emission[0], 0.8, 1e-12);
@@ -109,7 +110,8 @@ static void test_moves(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Three models, each by the same shift; one that is sure of an outcome stays. */
+/* Each of three models shifts by the same amount; a row that gives probability 1 to an outcome does
+ * not shift. */
 static void test_models(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Checks of draws alone: people's own numbers, chains at separate places, a normal approximation
- * that is trusted where it is the posterior, and nowhere else. */
+/* Tests the checks of draws: parameters of people, tails, chains at separate modes, and normal
+ * approximations, on draws of known distributions. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 
 /* --- people --------------------------------------------------------------------------------- */
 
-/* Two chains of 400 draws: a population's number, then four people's, the last of whom is stuck at
- * two places. */
+/* Two chains of 400 draws: one population parameter, then one parameter of each of four people. The
+ * chains of the last person are at separate values. */
 static idm_posterior *made_up(void)
 {
   idm_posterior *p = calloc(1, sizeof *p);
@@ -58,8 +58,8 @@ static void people_are_judged_together(void **state)
   idm_posterior_destroy(p);
 }
 
-/* Tails of people are measured for tables, and a remark counts them. Student's t with one degree of
- * freedom has k = 1, a normal distribution has 0. */
+/* Tails of people's parameters are estimated, and a remark counts the heavy ones. The tail index k
+ * is 1 for Student's t with one degree of freedom, and 0 for a normal distribution. */
 static void heavy_tails_of_people_are_counted(void **state)
 {
   (void)state;
@@ -79,7 +79,8 @@ static void heavy_tails_of_people_are_counted(void **state)
   idm_posterior_destroy(p);
 }
 
-/* The sd goes before the mean: k of 0.6 leaves a mean, and tables show neither. */
+/* With a tail index k of 0.6 the mean exists and the sd does not; the sd check gives a remark. With
+ * k of 1.3 the mean check fails. */
 static void an_sd_goes_before_the_mean(void **state)
 {
   (void)state;
@@ -87,7 +88,7 @@ static void an_sd_goes_before_the_mean(void **state)
   for (size_t k = 0; k < 3; k++) {
     idm_posterior *p = made_up();
     idm_assessment *a;
-    /* Quantiles of a generalised Pareto distribution, in an order that no chain depends on. */
+    /* Quantiles of a generalised Pareto distribution, in an order without autocorrelation. */
     for (size_t i = 0; i < 800; i++)
       p->value[i] = pow(1 - ((double)(i * 331 % 800) + 0.5) / 800, -shape[k]);
     check(idm_assess_draws(p, &a, &support_error));
@@ -105,7 +106,7 @@ static void an_sd_goes_before_the_mean(void **state)
 
 /* --- chains --------------------------------------------------------------------------------- */
 
-/* Chains at places of their own are told from chains that are slow. */
+/* Chains at separate values are distinguished from chains that mix. */
 static void test_places_of_chains(void **state)
 {
   (void)state;
@@ -128,7 +129,7 @@ static void test_places_of_chains(void **state)
 
 enum { CHAINS = 4, DRAWS = 500, ALL = CHAINS * DRAWS };
 
-/* Log density, as a function of the squared distance from the mode and of one coordinate. */
+/* Log density as a function of the squared distance from the mode and of the first coordinate. */
 typedef double density(double square, double x);
 
 static double normal(double square, double x)
@@ -137,27 +138,27 @@ static double normal(double square, double x)
   return -0.5 * square;
 }
 
-/* Cauchy: heavier tails than any normal has. */
+/* Cauchy: tails heavier than those of the normal approximation. */
 static double cauchy(double square, double x)
 {
   (void)x;
   return -1.5 * log1p(square);
 }
 
-/* A normal with half the sd: too wide an approximation wastes draws. */
+/* A normal with a quarter of the sd: the approximation is too wide, and few draws are effective. */
 static double narrow(double square, double x)
 {
   (void)x;
   return -8 * square;
 }
 
-/* Half of the normal. */
+/* The normal truncated to x > 1. */
 static double half(double square, double x)
 {
   return x > 1 ? -0.5 * square : -INFINITY;
 }
 
-/* Independent normal draws of two numbers, whose true density is `log_density`. */
+/* Independent normal draws of two parameters, whose posterior log density is `log_density`. */
 static idm_assessment *weighed(const char *inverse, density *log_density)
 {
   idm_posterior *p = calloc(1, sizeof *p);
@@ -189,8 +190,8 @@ static idm_assessment *weighed(const char *inverse, density *log_density)
   return a;
 }
 
-/* A log density that is the normal of the draws but for a billionth: weights are equal, and the
- * tail of what is left of them is of no consequence. */
+/* A log density that differs from the normal of the draws by about 1e-9: weights are equal, and the
+ * tail index of their remainders is ignored. */
 static void test_equal_weights(void **state)
 {
   (void)state;
@@ -233,7 +234,7 @@ static void test_weights(void **state)
     assert_int_equal(a->trusted, i == 0);
     if (i) assert_non_null(strstr(a->failures.text[0], "use --inverse bayes"));
     idm_assessment_destroy(a);
-    /* Draws by chains are of the density itself: nothing is to be weighed. */
+    /* Draws by chains are from the posterior itself and need no importance weights. */
     a = weighed("bayes", densities[i]);
     assert_true(a->trusted);
     idm_assessment_destroy(a);

@@ -1,5 +1,5 @@
-/* The test of the environment: scores against a plain forward algorithm, false alarms, power, and
- * what is left out. */
+/* Tests the environment check: scores and information against finite differences of a separate
+ * forward algorithm, false alarm rates, power, and rows that are left out. */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 
 /* --- a plain forward algorithm -------------------------------------------------------------- */
 
-/* log p of one trajectory's observations given its actions, row by row, in an unnormalised way. */
+/* log p of the observations of one trajectory given its actions, by an unnormalised forward
+ * recursion. */
 static double plain_trajectory(const idm_problem *problem, const idm_dynamics *d,
                                const idm_data *data, size_t t)
 {
@@ -47,8 +48,8 @@ static double plain(const idm_problem *problem, const idm_dynamics *d, const idm
   return sum;
 }
 
-/* sum over events of sum_o p(o|H) (d log p(o|H))^2 in one direction, by differences of the plain
- * algorithm over every completion of every recorded history. */
+/* sum over events of sum_o p(o|H) (d log p(o|H))^2 in one direction, by central differences of the
+ * forward recursion over every observation after every recorded history. */
 static double plain_information(const idm_problem *problem, const idm_data *data,
                                 const directions *d, size_t i)
 {
@@ -103,7 +104,7 @@ static void compare_with_plain(const idm_problem *problem, const idm_data *data)
   for (size_t i = 0; i < e.directions.count; i++) {
     double low, high;
     idm_direction_limits(&e.directions, i, &low, &high);
-    if (fmin(-low, high) < 1e-3) continue; /* no room for differences */
+    if (fmin(-low, high) < 1e-3) continue; /* no room for differences at a limit */
     idm_direction_shift(&e.directions, i, h, moved);
     const double above = plain(problem, moved, data);
     idm_direction_shift(&e.directions, i, -h, moved);
@@ -121,7 +122,7 @@ static idm_data *wander(const idm_problem *problem, size_t trajectories, int ste
       problem, (idm_simulation){.trajectories = trajectories, .steps = steps, .seed = seed});
 }
 
-/* Problems at random, with observations of the state after the action and of that before it. */
+/* Random problems, with observations emitted by the state after or before the action. */
 static void test_scores(void **state)
 {
   (void)state;
@@ -133,7 +134,7 @@ static void test_scores(void **state)
     idm_data *data = wander(problem, 4, 6, seed);
     for (size_t row = 0; row < data->rows; row++) data->action[row] = (int32_t)(row % 2);
     compare_with_plain(problem, data);
-    /* Cells that were not recorded: sums over what was not seen, and an end at an action. */
+    /* A missing observation is summed over; a missing action ends the trajectory. */
     data->observation[2] = IDM_MISSING;
     data->action[data->first[1] + 2] = IDM_MISSING;
     compare_with_plain(problem, data);
@@ -149,8 +150,8 @@ static void test_scores(void **state)
 
 /* --- two sites ------------------------------------------------------------------------------ */
 
-/* DIAG as a site has it: tests that are right with this probability, and an agent whose models are
- * around it. */
+/* DIAG at one site: tests are right with probability `right`, and the agent's models are around it.
+ */
 static idm_problem *make_site(double right)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0);
@@ -167,7 +168,7 @@ static idm_problem *make_site(double right)
   return problem;
 }
 
-/* The log of a site, under a file that gives .70. */
+/* The log of a site, checked under a problem file with probability .70. */
 static void judge_site(double right, asked *a)
 {
   idm_problem *site = make_site(right);
@@ -228,7 +229,8 @@ static idm_problem *make_tiger(void)
   return support_yaml(text);
 }
 
-/* Right environments at a level of .01: of LOGS logs more than MOST fail with probability 1e-3. */
+/* The environment is true and the level is .01: more than MOST of LOGS logs fail with probability
+ * 1e-3. */
 static void count_alarms(const idm_problem *problem, size_t trajectories, int steps)
 {
   enum { LOGS = 250, MOST = 8 };
@@ -262,8 +264,8 @@ static void test_false_alarms(void **state)
   idm_problem_destroy(tiger);
 }
 
-/* Outcomes with probabilities of .004 to .03: two, one or none is seen of most. A normal
- * approximation rejects far too often here. */
+/* Outcomes with probabilities of .004 to .03, most of which occur at most twice. A normal
+ * approximation rejects far too often. */
 static void test_rare_outcomes(void **state)
 {
   (void)state;
@@ -308,8 +310,9 @@ static void test_rare_outcomes(void **state)
 
 /* --- what cannot be tested ------------------------------------------------------------------ */
 
-/* In one state a missed response without an action leaves all that follows to be tested; with an
- * action, or in several states with none, what is seen goes by it or is left out. */
+/* A missed response without an action: with one state only its own row is not tested; with several,
+ * later rows of the trajectory are excluded. With an action assigned to missed responses, all rows
+ * are tested. */
 static void test_missed(void **state)
 {
   (void)state;
@@ -357,7 +360,7 @@ static void test_nothing_to_test(void **state)
   idm_problem *problem = support_diag(1, 1, 0);
   idm_data *data = support_data(problem, "trajectory,action,observation\n1,monitor,negative\n");
   check(idm_environment_open(&e, problem, data, false, &support_error));
-  /* One observation has no information on tests whose result nothing else confirms. */
+  /* A single observation has almost no information on the probability that a test is right. */
   assert_true(e.evaluated <= 1);
   idm_environment_close(&e);
   idm_data_destroy(data);
@@ -376,8 +379,8 @@ static void test_nothing_to_test(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Observed states: a row of transitions is a multinomial distribution, and the score of a number is
- * that of its counts. By matrices and by rows. */
+/* With observed states, a row of transitions is a multinomial distribution, and the score of a
+ * probability follows from its counts. With dense matrices and with sparse rows. */
 static void test_observed_states(void **state)
 {
   (void)state;
@@ -402,7 +405,7 @@ static void test_observed_states(void **state)
     bool found[2] = {0};
     for (size_t i = 0; i < e.directions.count; i++) {
       idm_direction_name(&e.directions, i, name, sizeof name);
-      /* From a by go: to a once, to b twice, to c once; from b: to b twice, to c once. */
+      /* From a by go: to a once, to b twice, to c once. From b by go: to b twice, to c once. */
       if (strcmp(name, "transition[go,a,b]") == 0) {
         assert_near(e.score[i], 2 / 0.6 - 2 / 0.4, 1e-12);
         assert_near(e.information[i], 4 / 0.6 / 0.4, 1e-12);
@@ -421,8 +424,8 @@ static void test_observed_states(void **state)
   }
 }
 
-/* Over observed states a plan of one step reads no dynamics, so that a wrong file is none of its
- * matter; a plan of two steps does. */
+/* With observed states a one-step plan does not use the dynamics, so that wrong dynamics are a
+ * remark; for a two-step plan they are a misfit. */
 static void test_one_step(void **state)
 {
   (void)state;
@@ -439,7 +442,7 @@ static void test_one_step(void **state)
              given[k].discount, given[k].horizon);
     idm_problem *problem = support_yaml(text);
     char log[4000] = "trajectory,state,action\n";
-    for (int t = 0; t < 60; t++) /* stays half of the time where the file gives .1 */
+    for (int t = 0; t < 60; t++) /* stays in a half of the time, where the file gives .1 */
       snprintf(log + strlen(log), sizeof log - strlen(log), "%d,a,go\n%d,%s,\n", t, t,
                t % 2 ? "a" : "b");
     idm_data *data = support_data(problem, log);
@@ -459,7 +462,7 @@ static void test_one_step(void **state)
   }
 }
 
-/* What has probability 0 needs no test. */
+/* An observation of probability 0 is a misfit without a test. */
 static void test_impossible(void **state)
 {
   (void)state;
@@ -487,8 +490,8 @@ static void test_impossible(void **state)
 
 /* --- residuals ------------------------------------------------------------------------------ */
 
-/* A marker that is seen at every step of an agent without influence: three states that a patient
- * may be in, of which the file's model has two. */
+/* A marker observed at every step, independent of the actions. The true dynamics have three states,
+ * the model has two. */
 static idm_problem *make_marker(bool three)
 {
   static const char head[] = "actions: [wait, treat]\nobservations: [low, middle, high]\n"
@@ -504,7 +507,8 @@ static idm_problem *make_marker(bool three)
   return support_yaml(text);
 }
 
-/* Fit dynamics of two states to logs, and count those whose residuals fail at a level of .01. */
+/* Learn dynamics of two states from simulated logs, and count those whose residuals are rejected at
+ * a level of .01. */
 static size_t count_fitted(bool three, size_t logs)
 {
   idm_problem *truth = make_marker(three);
@@ -535,8 +539,8 @@ static size_t count_fitted(bool three, size_t logs)
   return alarms;
 }
 
-/* Residuals of dynamics that are fitted to the log itself: right dynamics fail in at most 1 % (of
- * 100 logs more than 5 fail with probability 5e-4), dynamics that lack a state in most. */
+/* Residuals of dynamics learnt from the same log: correct models are rejected in at most 1 % (of
+ * 100 logs more than 5 fail with probability 5e-4), models that lack a state in most. */
 static void test_fitted(void **state)
 {
   (void)state;
@@ -546,7 +550,8 @@ static void test_fitted(void **state)
   assert_true(wrong >= 15);
 }
 
-/* What the sums are, by the definition: one state, so that every probability is the file's. */
+/* The serial statistic computed from its definition: with one state, every probability is that of
+ * the file. */
 static void test_residuals_by_definition(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The evidence of few decisions, against a sum over the prior. */
+/* Tests the evidence of few decisions against quadrature over the prior. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static void open_few(asked *a, const char *free_blocks)
   asked_open(a, problem, data, free_blocks);
 }
 
-/* The mean over 400 draws is within four of its standard errors of the sum (6e-5). */
+/* The mean over 400 draws is within four of its standard errors of the quadrature (6e-5). */
 static void evidence_is_the_mean_over_the_prior(void **state)
 {
   (void)state;

@@ -1,5 +1,6 @@
-/* Score tests of extensions: efficient scores, replicates, likelihood ratios, agents that switch,
- * and learners that slip, forget or carry something over. */
+/* Tests score tests of extensions: efficient scores, tail probabilities over replicates, likelihood
+ * ratios of refits, agents whose parameters change, and learners with a lapse, a memory reset or a
+ * carryover. */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ typedef struct fixture {
   double *taken;
 } fixture;
 
-/* A reversal task by one agent with some perseverance, fitted without. */
+/* A reversal task by one agent with perseverance, fitted without it. */
 static void open_fixture(fixture *f, double perseverance, uint64_t seed)
 {
   static const double alpha = 0.3;
@@ -59,8 +60,8 @@ static extension *find_drift(const extensions *x, drift_kind drift)
   return NULL;
 }
 
-/* Numbers that are held and matter are listed: one model leaves beta without effect, and alpha is
- * free. */
+/* Held parameters with an effect are candidates: with one model beta has none, and alpha is free.
+ */
 static void test_candidates(void **state)
 {
   (void)state;
@@ -74,7 +75,7 @@ static void test_candidates(void **state)
   assert_null(find(&f.x, IDM_ALPHA));
   assert_true(find(&f.x, IDM_LAPSE)->boundary);
   assert_false(find(&f.x, IDM_PERSEVERANCE)->boundary);
-  /* Trajectories are its histories, and one agent has all of them. */
+  /* Trajectories are the histories, and all are of one agent. */
   assert_non_null(find_drift(&f.x, DRIFT_ROW));
   assert_non_null(find_drift(&f.x, DRIFT_AGENT));
   assert_null(find_drift(&f.x, DRIFT_HISTORY));
@@ -82,8 +83,9 @@ static void test_candidates(void **state)
   close_fixture(&f);
 }
 
-/* Scores have mean 0 given each history, nothing in common with those of alpha, and a variance over
- * replicates that is their information (four standard errors; lapses have heavy tails). */
+/* Scores have mean 0 given each history, are uncorrelated with the score of alpha, and their
+ * variance over replicates equals their information (four standard errors; scores of lapse have
+ * heavy tails). */
 static void test_scores(void **state)
 {
   (void)state;
@@ -118,8 +120,8 @@ static void test_scores(void **state)
   close_fixture(&f);
 }
 
-/* Near the value that is held, a score tells what a fit with the number free gains: within a fifth
- * of it, or half a nat. */
+/* Near the held value, half the statistic approximates the gain in log-likelihood of a refit, to a
+ * fifth or half a nat. */
 static void test_likelihood_ratio(void **state)
 {
   (void)state;
@@ -141,16 +143,16 @@ static void test_likelihood_ratio(void **state)
   }
 }
 
-/* The p of a score is by its own tail, times the number of extensions of its kind over their share
- * of the level: over replicates it is below 1 % in about 1 % of them, of a lapse too (10 are
- * expected; the correction for a lattice makes it fewer, and more than 23 have a probability below
- * 1e-4). */
+/* p is the tail probability of the score, times the number of extensions of its kind, times the
+ * number of kinds. Over replicates, the tail probability is below 1 % in about 1 % (10 are
+ * expected; the lattice correction reduces them, and more than 23 have a probability below 1e-4).
+ */
 static void test_tail(void **state)
 {
   (void)state;
   fixture f;
   open_fixture(&f, 0, 1);
-  f.a.q.people = f.r.strata; /* nothing is fitted again */
+  f.a.q.people = f.r.strata; /* no refits */
   double *below = calloc(f.x.count, sizeof *below), held = 0, least;
   assert_non_null(below);
   for (size_t k = 0; k < f.x.count; k++) held += f.x.item[k].kind == EXTENSION_FIXED;
@@ -176,7 +178,7 @@ static void test_tail(void **state)
 
 /* --- trajectories --------------------------------------------------------------------------- */
 
-/* One agent whose alpha is another after half of 80 trajectories. */
+/* One agent whose alpha changes after half of 80 trajectories. */
 static void judge_switch(asked *a, double first, double second, uint64_t seed)
 {
   const double alpha[2] = {first, second};
@@ -196,8 +198,8 @@ static const idm_score_test *extended(const asked *a, const char *name)
   return NULL;
 }
 
-/* A number that switches between trajectories is named as one that drifts over them. Logs of an
- * agent that does not switch pass: each does with a probability of 99 %. */
+/* A parameter that changes between trajectories is reported as a drift over them. Logs of an agent
+ * that does not change pass: each does with probability .99. */
 static void test_switch(void **state)
 {
   (void)state;
@@ -223,8 +225,8 @@ static void test_switch(void **state)
   }
 }
 
-/* A number that is larger in the middle of trajectories, or at every second row, and the same at
- * both ends. Logs of an agent whose alpha stays pass: each does with a probability of 99 %. */
+/* Alpha is larger in the middle of trajectories, or at every second row, and equal at both ends.
+ * Logs with a constant alpha pass: each does with probability .99. */
 static void test_there_and_back(void **state)
 {
   (void)state;
@@ -258,7 +260,8 @@ static void test_there_and_back(void **state)
 
 /* --- learners ------------------------------------------------------------------------------- */
 
-/* A log of a learner with equal rates, fitted with what is free. */
+/* A log of a learner with equal learning rates and the change `truth`, fitted with `free_blocks`.
+ */
 static void judge_learner(asked *a, const char *truth, const char *free_blocks, size_t trajectories,
                           uint64_t seed)
 {
@@ -275,7 +278,7 @@ static void judge_learner(asked *a, const char *truth, const char *free_blocks, 
 
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
 
-/* Three slips in ten, fitted without: the verdict names lapse, its size and the option. */
+/* A lapse rate of .3, fitted without: the verdict gives the parameter, its value and the option. */
 static void test_slips(void **state)
 {
   (void)state;
@@ -296,7 +299,7 @@ static void test_slips(void **state)
   }
 }
 
-/* The same logs with lapse free, and a learner without slips: nothing is missing. */
+/* The same logs with lapse free, and a learner without lapses, pass. */
 static void test_no_slips(void **state)
 {
   (void)state;
@@ -312,8 +315,9 @@ static void test_no_slips(void **state)
   }
 }
 
-/* Learners of a trajectory each, taken for one: it begins anew in every trajectory. One that
- * remembers passes, and learners of a trajectory each have no more to forget. */
+/* Learners with one trajectory each, labelled as one agent, have a memory reset in every
+ * trajectory. An agent whose memory persists passes, and for learners with one trajectory each the
+ * extension is not a candidate. */
 static void test_anew(void **state)
 {
   (void)state;
@@ -343,7 +347,7 @@ static void test_anew(void **state)
   asked_close(&alone);
 }
 
-/* A learner that carries something over. */
+/* A log of a learner with a carryover, fitted with `free_blocks`. */
 static void judge_odd(asked *a, const odd_learner *odd, const char *free_blocks, uint64_t seed)
 {
   idm_problem *problem = odd_bandit();
@@ -352,9 +356,8 @@ static void judge_odd(asked *a, const odd_learner *odd, const char *free_blocks,
   check(idm_assess_model(&a->q, &support_error));
 }
 
-/* Learners that slip after a loss, learn late, credit the action before or have habits are found,
- * and what they carry over is named. Those that are not odd pass: each does with a probability of
- * 99 %. */
+/* Lapses after a loss, delayed learning, credit to the action before, and habits are detected and
+ * named. Learners without them pass: each does with probability .99. */
 static void test_odd(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The verdict on answers with a certificate; objective, certificate and policy of those by the
- * likelihood. */
+/* Tests the verdict on answers with a certificate, and the objective, certificate and policy of
+ * answers by the likelihood against a plan at the posterior mean. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "invert/utility/walk.h"
 #include "support.h"
 
-/* The verdict on utilities of the walk, with a certificate that stands at `attained`; of whoever
- * compares trajectories, and with a fault, where asked for. */
+/* Assess utilities x of the walk, with a certificate that attains `attained`, optionally from
+ * preferences between trajectories and with a fault. */
 static idm_assessment *judge_as(const double *x, double attained, bool compared, const char *fault)
 {
   idm_problem *problem = support_yaml(WALK);
@@ -76,7 +76,8 @@ static void test_open(void **state)
   }
 }
 
-/* A closed certificate does not save utilities at which the planner does the opposite. */
+/* With a closed certificate, utilities that reverse the preferences still fail the behaviour check.
+ */
 static void test_misfit(void **state)
 {
   (void)state;
@@ -91,8 +92,8 @@ static void test_misfit(void **state)
   idm_assessment_destroy(a);
 }
 
-/* A utility that is the same everywhere explains any log, and so none, whatever rounding makes of
- * it. */
+/* A constant utility makes every choice uniform, which is no better than chance, whatever its
+ * rounding. */
 static void test_constant(void **state)
 {
   (void)state;
@@ -107,7 +108,8 @@ static void test_constant(void **state)
   }
 }
 
-/* Whoever compares trajectories does not say that they are how it behaves. */
+/* With preferences between trajectories, the log is not assumed to be the behaviour of the agent.
+ */
 static void test_compared(void **state)
 {
   (void)state;
@@ -122,7 +124,7 @@ static void test_compared(void **state)
   idm_assessment_destroy(a);
 }
 
-/* A fault speaks against an answer whatever its certificate says. */
+/* A fault fails an answer, whatever its certificate. */
 static void test_fault(void **state)
 {
   (void)state;
@@ -156,7 +158,8 @@ static idm_assessment *fitted(const idm_problem *problem, const idm_data *data, 
   return assessment;
 }
 
-/* The policy at the mean of log alpha, and the log-likelihood of the log under it, row by row. */
+/* Checks the policy against the plan at the mean of log alpha, and the objective against the
+ * log-likelihood under it, row by row. */
 static void check_centre(const idm_problem *problem, const idm_data *data, const idm_posterior *p,
                          const idm_optimality *f)
 {
@@ -193,7 +196,7 @@ static void test_answers(void **state)
   check_centre(problem, data, p, a->matched);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
-  /* One chain cannot show it; a point has no such certificate. */
+  /* R-hat needs more than one chain; a point estimate has no such certificate. */
   a = fitted(problem, data, "bayes", 1, &p);
   assert_true(isnan(a->matched->attained));
   assert_false(idm_optimality_certified(a->matched));
@@ -208,7 +211,7 @@ static void test_answers(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where states are hidden there is no policy by state. */
+/* With hidden states there is no policy by state. */
 static void test_hidden(void **state)
 {
   (void)state;
@@ -226,8 +229,8 @@ static void test_hidden(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The checks of an inverse planner's answer to a log of an agent, in the walk, or where `left` and
- * `right` lead where the other one does in the walk. */
+/* The assessment of an inverse planner's answer to a log of `agent`, simulated in the walk or, if
+ * `exchanged`, in a walk whose actions are exchanged. */
 static idm_assessment *answered_by(const char *inverse, const char *agent, const char *numbers,
                                    idm_occupancy occupancy, bool exchanged, uint64_t seed)
 {
@@ -238,7 +241,7 @@ static idm_assessment *answered_by(const char *inverse, const char *agent, const
       "  right: {a: {a: 1}, b: {a: 0.8, b: 0.2}, c: {b: 1}}\n"
       "  left: {a: {b: 0.8, a: 0.2}, b: {c: 0.9, b: 0.1}, c: {c: 0.9, b: 0.1}}\n"
       "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nagent: ";
-  /* No row of the walk of this test is certain, so that nothing in a log is impossible. */
+  /* No row of this walk is certain, so that no transition of a log has probability 0. */
   static const char own[] =
       "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\n"
       "discount: 0.9\nstart: a\n"
@@ -246,7 +249,7 @@ static idm_assessment *answered_by(const char *inverse, const char *agent, const
       "  left: {a: {a: 0.8, b: 0.2}, b: {a: 0.8, b: 0.1, c: 0.1}, c: {b: 0.9, c: 0.1}}\n"
       "  right: {a: {b: 0.8, a: 0.2}, b: {c: 0.8, b: 0.1, a: 0.1}, c: {c: 0.9, b: 0.1}}\n"
       "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nagent: ";
-  /* That the file has a family of environments, which the log does not name, changes nothing. */
+  /* An environment of the file that the log does not use has no effect. */
   char text[2][1000];
   snprintf(text[0], sizeof text[0], "%s%s\n%s", own, agent,
            exchanged ? "environments: {elsewhere: {start: b}}\n" : "");
@@ -287,9 +290,9 @@ static idm_assessment *answered(const char *inverse, bool exchanged, uint64_t se
                      IDM_OCCUPANCY_POLICY, exchanged, seed);
 }
 
-/* Observations that refute the file's dynamics fail answers by an objective of their own, drawn or
- * not. At a level of half a percent more than 3 of 40 alarms in right dynamics have a probability
- * of 5e-5; the seeds are fixed. */
+/* Observations that contradict the file's dynamics fail answers by divergences of occupancies, with
+ * and without draws. At a level of half a percent, more than 3 alarms of 40 under true dynamics
+ * have a probability of 5e-5; the seeds are fixed. */
 static void test_environment(void **state)
 {
   (void)state;
@@ -310,15 +313,15 @@ static void test_environment(void **state)
     idm_assessment_destroy(a);
   }
   assert_in_range(alarms, 0, 3);
-  /* Scores of what was done depend on no dynamics. */
+  /* Preference scores of recorded trajectories do not depend on dynamics. */
   idm_assessment *a = answered("distance", true, 1);
   assert_int_equal(a->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_NOT_RUN);
   assert_non_null(strstr(a->checks.of[IDM_CHECK_ENVIRONMENT].why, "states that were recorded"));
   idm_assessment_destroy(a);
 }
 
-/* The rule nearest to the occupancy of the demonstrator's own policy has that policy, whatever the
- * dynamics; the rule nearest to the occupancy of the log itself has another in other dynamics. */
+/* The projection onto the occupancy of the demonstrator's policy returns that policy under any
+ * dynamics; the projection onto the empirical occupancy depends on the dynamics. */
 static void test_repeated(void **state)
 {
   (void)state;

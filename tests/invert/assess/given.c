@@ -1,5 +1,5 @@
-/* The verdict on answers over learnt dynamics: the model is tested given their mean, and draws that
- * miss a part of the posterior fail. */
+/* Tests the verdict on answers over learnt dynamics: the checks of the model given their mean,
+ * against those of a plain fit, and draws that miss a part of the posterior. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "invert/assess/answered_support.h"
 #include "invert/check.h"
 
-/* DIAG with agents of alpha .5 and some share of random actions, fitted without lapse. */
+/* DIAG with an agent of alpha .5 and a lapse rate, fitted without lapse. */
 static answered make(double lapse, uint64_t seed)
 {
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
@@ -33,7 +33,8 @@ static idm_check_outcome outcome(const idm_assessment *a, idm_check_id id)
   return a->checks.of[id].outcome;
 }
 
-/* A right model passes. Every row of a plain fit is run but those of the file's dynamics. */
+/* A correct model passes. All checks have the outcome of a plain fit, except those of the file's
+ * dynamics, which are not run. */
 static void test_right(void **state)
 {
   (void)state;
@@ -55,7 +56,8 @@ static void test_right(void **state)
   answered_close(&a);
 }
 
-/* The model fails as in a plain fit, or in more tests, since the level is shared by fewer. */
+/* A wrong model has at least the misfits of a plain fit, since the level is divided among fewer
+ * tests. */
 static void test_wrong(void **state)
 {
   (void)state;
@@ -70,8 +72,8 @@ static void test_wrong(void **state)
   answered_close(&a);
 }
 
-/* Draws that are narrower by a factor of three, or four sds away, miss a part of the posterior;
- * wider ones do not. */
+/* Draws with a third of the sd, or shifted by four sds, miss a part of the posterior; draws with
+ * three times the sd do not. */
 static void test_missed_part(void **state)
 {
   (void)state;
@@ -96,7 +98,7 @@ static void test_missed_part(void **state)
   }
 }
 
-/* A fit given the mean that fails itself leaves the comparison open. */
+/* If the fit given the mean fails its own checks, the comparison is not run. */
 static void test_unchecked(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The check higher-mode: a log with two modes, of which the file's numbers lead to the lower; few
- * data per number, where no mode is clear. */
+/* Tests the check higher-mode on a log with two modes, of which one start finds the lower, and on
+ * few data, where draws do not reach the mode. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,8 @@ static idm_learn_result search(scene *s, size_t starts, size_t repeats)
   return learnt;
 }
 
-/* The result for draws around what was learnt, where a search found a log-likelihood. */
+/* The result of the check for draws around the learnt mode, given the log-likelihood `highest` of a
+ * search. */
 static idm_check_result judge(const scene *s, const idm_learn_result *learnt, double highest)
 {
   idm_dynamics_draws draws;
@@ -66,7 +67,7 @@ static idm_check_result judge(const scene *s, const idm_learn_result *learnt, do
   return result;
 }
 
-/* One start ends at the lower mode, and its draws fail; dispersed starts find the higher one. */
+/* One start ends at the lower mode, and its draws fail; dispersed starts find the higher mode. */
 static void test_two_modes(void **state)
 {
   (void)state;
@@ -76,7 +77,7 @@ static void test_two_modes(void **state)
   const double apart = best.log_likelihood - one.log_likelihood;
   assert_true(apart > 70);
   assert_true(best.met >= 3);
-  /* State a shows ll and hl in the lower mode, ll and lh in the higher one. */
+  /* State a emits ll and hl in the lower mode, ll and lh in the higher one. */
   assert_true(one.dynamics->emission[0] + one.dynamics->emission[2] > 0.9);
   assert_true(best.dynamics->emission[0] + best.dynamics->emission[1] > 0.9);
   const idm_check_result lower = judge(&s, &one, best.log_likelihood);
@@ -90,7 +91,7 @@ static void test_two_modes(void **state)
 }
 
 /* Twelve observations of four kinds: draws do not reach the likelihood of the mode, which is not a
- * failure of theirs. */
+ * failure. */
 static void test_few_data(void **state)
 {
   (void)state;
@@ -104,7 +105,7 @@ static void test_few_data(void **state)
   close_scene(&s);
 }
 
-/* A run that was written without the record. */
+/* A run without the recorded log-likelihood. */
 static void test_no_record(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* What the data bound: profile intervals against a dense search, whatever the prior is. */
+/* Tests profile intervals of 1/beta against a dense search, and intervals of unidentified and
+ * rescaled parameters. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@ static const double drop = 1.92;
 
 /* --- a dense profile ------------------------------------------------------------------------ */
 
-/* max over eta in [-40, 40] of the log-likelihood at 1/beta = c, or with beta held at a limit: a
- * grid, then a search by golden sections around its best. */
+/* max over eta in [-40, 40] of the log-likelihood at 1/beta = c, or with beta fixed at a limit: a
+ * grid, then golden section search around its maximum. */
 typedef struct search {
   fit_context work;
   bool limit;
@@ -45,7 +46,7 @@ static double plain_profile(search *s)
   return at(s, (low + high) / 2);
 }
 
-/* Where the profile crosses `level` between an inside and an outside. */
+/* The point between `inside` and `outside` where the profile crosses `level`, by bisection. */
 static double plain_end(search *s, double inside, double outside, double level)
 {
   for (int i = 0; i < 12; i++) {
@@ -85,13 +86,14 @@ static void test_interval_against_a_dense_profile(void **state)
   assert_true(fabs(beta->maximum - where) < 0.05 + 0.05 * width);
   assert_string_equal(f.posterior->quantity.name[beta->quantity], "inverse_beta");
 
-  /* At either limit of 1/beta the same search, with beta held there. */
+  /* The same search with beta fixed at each limit of 1/beta. */
   s.limit = true;
   const double limits[2] = {-0.0, 0.0};
   for (int side = 0; side < 2; side++) {
     assert_true(beta->limit[side] == 0 && signbit(beta->limit[side]) == (side == 0));
     idm_matching_fix(s.work.matching[0], &s.work.parameters->item[0], limits[side]);
-    /* The climb is not confined to the grid: it may do better, never worse. */
+    /* The optimiser under test is not confined to the grid, so that it may exceed the search but
+     * not fall below it. */
     assert_true(beta->gap[side] < f.assessment->log_likelihood - plain_profile(&s) + 0.02);
     assert_true(beta->gap[side] > drop);
     assert_true(beta->proper[side]);
@@ -103,7 +105,8 @@ static void test_interval_against_a_dense_profile(void **state)
   answered_close(&f);
 }
 
-/* What the data bound does not hang on the prior, and a prior that fights the data is told of. */
+/* Profile intervals do not depend on the prior, and a prior that contradicts the data gives a
+ * remark. */
 static void test_prior_against_data(void **state)
 {
   (void)state;
@@ -120,7 +123,8 @@ static void test_prior_against_data(void **state)
   answered_close(&wild);
 }
 
-/* A number added to all utilities changes no choice: with all of them free the data bound none. */
+/* A constant added to all utilities changes no choice, so that with all of them free none is
+ * bounded. */
 static void test_free_shift(void **state)
 {
   (void)state;
@@ -134,8 +138,8 @@ static void test_free_shift(void **state)
   answered_close(&f);
 }
 
-/* Utilities all alike leave nothing to choose by: no alpha is better than another, and one so small
- * that only rounding chooses is outside the support. */
+/* With equal utilities all alphas have the same likelihood; an alpha so small that rounding errors
+ * decide is outside the support. */
 static void test_nothing_to_choose_by(void **state)
 {
   (void)state;
@@ -160,7 +164,7 @@ static void test_nothing_to_choose_by(void **state)
   answered_close(&f);
 }
 
-/* Rewards in other units: a learner's temperature is bounded on both sides wherever it lies. */
+/* Scaling the rewards scales the interval of a learner's inverse temperature. */
 static void test_odd_units(void **state)
 {
   (void)state;

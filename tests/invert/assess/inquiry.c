@@ -1,4 +1,5 @@
-/* What every part of an assessment looks at: draws by their number over all chains. */
+/* Tests the context of the checks: draws by index over all chains, subsamples, the centre, and the
+ * assessed quantities. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 enum { CHAINS = 3, DRAWS = 7, ALL = CHAINS * DRAWS };
 
-/* Two coordinates: number i of all draws is i in the first, 100 + i in the second. */
+/* Two coordinates: draw i is i in the first, 100 + i in the second. */
 static double numbers[2 * ALL];
 
 static idm_posterior make_posterior(size_t chains, size_t draws)
@@ -32,10 +33,10 @@ static void test_draw(void **state)
     double y[2] = {-1, -1};
     idm_context_draw(&q, i, y);
     assert_true(y[0] == (double)i && y[1] == 100 + (double)i);
-    /* Without bounds a coordinate is the number itself. */
+    /* Without bounds the coordinate is the value itself. */
     assert_true(idm_context_coordinate(&q, &a.f.parameters->item[1], i) == 100 + (double)i);
   }
-  /* Between bounds it is what the number stands for. */
+  /* Between bounds the coordinate is transformed to the value. */
   parameter bounded = a.f.parameters->item[0];
   bounded.lower = 0;
   bounded.upper = INFINITY;
@@ -43,8 +44,8 @@ static void test_draw(void **state)
   asked_close_least(&a);
 }
 
-/* All draws where there are few, 200 spread over more, and fewer still where each is dear: first as
- * many as determine a quadratic function well. */
+/* All draws if there are few, else 200 evenly spaced, and fewer where each requires many plans: 16
+ * per term of a quadratic function, then 20. */
 static void test_sample(void **state)
 {
   (void)state;
@@ -57,14 +58,14 @@ static void test_sample(void **state)
   for (size_t k = 0; k < ALL; k++) assert_int_equal(idm_context_sample_at(&q, k, ALL), k);
   posterior.draws = 1000;
   assert_int_equal(idm_context_sample(&q, 400), 200);
-  assert_int_equal(idm_context_sample(&q, 401), 16 * 6); /* terms of two numbers */
+  assert_int_equal(idm_context_sample(&q, 401), 16 * 6); /* six terms for two parameters */
   assert_int_equal(idm_context_sample(&q, 2000), 16 * 6);
   assert_int_equal(idm_context_sample(&q, 2001), 20);
   for (size_t k = 0; k < 200; k++) assert_int_equal(idm_context_sample_at(&q, k, 200), 15 * k);
   asked_close_least(&a);
 }
 
-/* The draw of highest density, and the first where none has one. */
+/* The centre is the draw of highest density, or the first draw if none has a density. */
 static void test_centre(void **state)
 {
   (void)state;
@@ -83,7 +84,7 @@ static void test_centre(void **state)
   asked_close_least(&a);
 }
 
-/* Of a population the means alone are judged, and called as in files. */
+/* In a population only the coefficients of the means are assessed, with their names in files. */
 static void test_judged(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The verdict on the lattice: six states against an exact tree of beliefs, and what cannot be
- * checked. */
+/* Tests the verdict on the lattice: a problem of six states against the exact posterior from a tree
+ * of beliefs, and cases that cannot be checked. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@
 enum { PLACES = 6, HORIZON = 4, KEYS = 15625 /* 5^6: counts of each observation, 0 to 4 */ };
 static const double hit = 0.7, miss = 0.06, cost = -1, right = 10, wrong = -200;
 
-/* Look at one of six places, which shows itself with probability .7, or say where it is. */
+/* The agent looks, which shows the state of six with probability .7, or declares a state and ends.
+ */
 static idm_problem *make_places(void)
 {
   char text[3000];
@@ -55,7 +56,8 @@ static size_t key_of(const int *counts)
   return key;
 }
 
-/* The value after observations with these counts, and the log policy; V is kept by counts. */
+/* The value after observations with these counts, and the log policy unless NULL. Values are cached
+ * by counts in `kept`. */
 static double value_at(int *counts, int left, double alpha, double *kept, double *log_policy)
 {
   double *known = &kept[key_of(counts)];
@@ -119,8 +121,8 @@ static void exact_posterior(const idm_data *data, double near, double *ret_mean,
   *ret_sd = sqrt(square / total - *ret_mean * *ret_mean);
 }
 
-/* The answer on the default lattice of six states is several sds off, and is not trusted: the
- * lattice is said to be too coarse. */
+/* The answer on the default lattice of six states is off by more than two sds, and fails because
+ * the lattice is too coarse. */
 static void test_six_states(void **state)
 {
   (void)state;
@@ -152,7 +154,7 @@ static void test_six_states(void **state)
 
 /* --- what cannot be said -------------------------------------------------------------------- */
 
-/* Where nothing finer fits the verdict says so, and does not pass it over. */
+/* If no finer lattice fits into memory, the check fails as unchecked. */
 static void test_unchecked(void **state)
 {
   (void)state;
@@ -167,7 +169,7 @@ static void test_unchecked(void **state)
   assert_int_equal(a.failures.count + a.remarks.count, 0);
 }
 
-/* A lattice so coarse that the weights rest on a few draws: no shift is read off them. */
+/* A lattice so coarse that few draws have all the weight: the shift is not estimated. */
 static void test_uneven_weights(void **state)
 {
   (void)state;
@@ -206,7 +208,7 @@ static void test_uneven_weights(void **state)
   "agent: {alpha: 0.6, beta: inf, eta: 0, resolution: 62}\n"                                       \
   "free: {alpha: {scale: log, prior: {normal: [0, 2]}}}\n"
 
-/* What two lattices disagree about at draw i of a posterior of one number. */
+/* Difference of the log-likelihoods on two lattices at draw i of a posterior of one parameter. */
 static double change_at(idm_matching *const *matching, const idm_posterior *p, size_t i)
 {
   double value[2];
@@ -216,8 +218,8 @@ static double change_at(idm_matching *const *matching, const idm_posterior *p, s
   return value[1] - value[0];
 }
 
-/* Twenty draws of a hundred tell the shift to within four of their standard errors (6e-5), and the
- * verdict says how far off it may be. */
+/* The shift estimated from twenty of a hundred draws is within four of its standard errors (6e-5)
+ * of that from all, and the verdict gives the standard error. */
 static void test_few_draws(void **state)
 {
   (void)state;

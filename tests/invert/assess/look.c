@@ -1,5 +1,5 @@
-/* The independent look: posteriors with long tails and separate modes come out right, or are not
- * trusted; draws that miss a part of one are found out. */
+/* Tests the independent importance sample against quadrature: answers with long tails or separate
+ * modes are accurate or not trusted, and draws that miss a part of the posterior are detected. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef struct truth {
   double sd;
 } truth;
 
-/* Mean and sd of one free number by the trapezoidal rule, on points that crowd around 0. */
+/* Mean and sd of one free parameter by the trapezoidal rule, on points concentrated around 0. */
 static truth integrate(const idm_problem *problem, const idm_data *data, double end)
 {
   enum { POINTS = 4001 };
@@ -44,8 +44,8 @@ static truth integrate(const idm_problem *problem, const idm_data *data, double 
 
 /* --- hard logs -------------------------------------------------------------------------------- */
 
-/* DIAG on a coarse lattice. The agent's numbers are tried on a few short cases: the likelihood has
- * a plateau to one side, or two tops. */
+/* DIAG on a coarse lattice, with few short trajectories: the likelihood has a plateau on one side,
+ * or two maxima. */
 static void make_diag(double alpha, double beta, double eta, size_t trajectories, uint64_t seed,
                       const char *free_blocks, idm_problem **problem, idm_data **data)
 {
@@ -56,9 +56,9 @@ static void make_diag(double alpha, double beta, double eta, size_t trajectories
   check(idm_problem_set_free(*problem, free_blocks, &support_error));
 }
 
-/* Bets on a hidden side after looks that were not recorded: which side an agent bets on says
- * nothing, so that 1/alpha and -1/alpha explain a log equally well (the values change sign with
- * alpha), and only the prior tells the two modes apart. */
+/* Bets on a hidden side after looks whose observations are missing. The side of a bet is
+ * uninformative, so that 1/alpha and -1/alpha have equal likelihoods (the values change sign with
+ * alpha), and only the prior distinguishes the two modes. */
 static void make_contrary(const char *free_blocks, idm_problem **problem, idm_data **data)
 {
   static const char text[] =
@@ -79,10 +79,10 @@ static void make_contrary(const char *free_blocks, idm_problem **problem, idm_da
 
 typedef struct hard {
   const char *free_blocks;
-  double alpha, beta, eta; /* 0: contrary */
+  double alpha, beta, eta; /* alpha 0: the log of make_contrary */
   size_t trajectories;
   uint64_t seed;
-  double end; /* of the quadrature */
+  double end; /* of the range of the quadrature */
 } hard;
 
 static const hard logs[] = {
@@ -129,8 +129,8 @@ static bool is_right(const idm_posterior *p, truth t)
   return fabs(d.mean - t.mean) < 0.15 * t.sd && fabs(log(d.sd / t.sd)) < log(1.15);
 }
 
-/* Every sampler that is not plain: right, or not trusted. The one that leaps is right but by bad
- * luck: the sd of a tail that few draws reach. */
+/* Every sampler is accurate or its answer is not trusted. Metropolis is accurate in all runs but
+ * one, where few draws reach a long tail. */
 static void test_hard_logs(void **state)
 {
   (void)state;
@@ -163,7 +163,8 @@ static void test_hard_logs(void **state)
 
 /* --- draws that miss something ---------------------------------------------------------------- */
 
-/* Move every draw beyond a bound to the first within: what a chain that never went there has. */
+/* Replace every draw outside (low, high) by the last one inside, as in a chain that never leaves
+ * the interval. */
 static void cut(idm_posterior *p, double low, double high)
 {
   const size_t all = p->chains * p->draws;
@@ -212,15 +213,15 @@ static void test_missing_parts(void **state)
 
 /* --- draws that are uncertain ------------------------------------------------------------------ */
 
-/* Move every draw of the first number away from their mean. */
+/* Multiply the deviations of the first parameter's draws from their mean by `factor`. */
 static void stretch(idm_posterior *p, double mean, double factor)
 {
   for (size_t i = 0; i < p->chains * p->draws; i++)
     p->unconstrained[i] = mean + factor * (p->unconstrained[i] - mean);
 }
 
-/* An sd that is too large by two, and by eight Monte Carlo errors more than may be: neither is
- * trusted, and the first is to be drawn again, unless the steps are given, or many already. */
+/* An sd that exceeds the accepted ratio by two or by eight Monte Carlo errors fails. In the first
+ * case the fit is drawn again with more steps per draw, unless these are given or already many. */
 static void test_uncertain_draws(void **state)
 {
   (void)state;

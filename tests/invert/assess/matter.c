@@ -1,4 +1,5 @@
-/* Free numbers that cannot matter, and those that do. */
+/* Tests the detection of free parameters without effect, and that parameters with an effect are not
+ * reported. */
 #include "invert/assess/inquiry.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static idm_data *simulate(const idm_problem *problem)
   return support_simulate(problem, (idm_simulation){.trajectories = 4, .steps = 40, .seed = 3});
 }
 
-/* One model leaves beta nothing to weigh; so do models that are the same. */
+/* With one model, or with equal models, beta has no effect. */
 static void test_models(void **state)
 {
   (void)state;
@@ -42,7 +43,7 @@ static void test_models(void **state)
   asked_close(&a);
 }
 
-/* What the problem alone shows is known before there is a fit. */
+/* Parameters without effect by the problem alone are noted before a fit. */
 static void test_known_before(void **state)
 {
   (void)state;
@@ -61,8 +62,7 @@ static void test_known_before(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A sensor hides no observed state, and has nothing to pass where every state has the same
- * emission. */
+/* A sensor has no effect on observed states, or where every state has the same emission. */
 static void test_sensor(void **state)
 {
   (void)state;
@@ -91,7 +91,7 @@ static void test_sensor(void **state)
   }
 }
 
-/* Utilities of beliefs: an award above no threshold, and the entropy of states that are seen. */
+/* Utilities of beliefs: an award above a threshold of 1, and the entropy of observed states. */
 static void test_beliefs_known_before(void **state)
 {
   (void)state;
@@ -119,7 +119,7 @@ static void test_beliefs_known_before(void **state)
   }
 }
 
-/* A prior of beliefs has no effect where surprise has no price. */
+/* A prior of beliefs has no effect if eta is 0. */
 static void test_belief_prior_known_before(void **state)
 {
   (void)state;
@@ -161,7 +161,7 @@ static void test_eta(void **state)
   asked_close(&a);
 }
 
-/* Under any prior, whatever the unit of the utilities. */
+/* No parameter is reported, under proper and flat priors, in any unit of the utilities. */
 static void test_all_matter(void **state)
 {
   (void)state;
@@ -181,7 +181,7 @@ static void test_all_matter(void **state)
     }
 }
 
-/* A log without a choice says nothing, and is told so once. */
+/* A log without a decision is reported once. */
 static void test_nothing_to_choose(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* The model's half of the verdict: right models pass, wrong ones are told what is wrong. */
+/* Tests the checks of the model: correct models pass, and each kind of wrong model fails the check
+ * that names it. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static void spread(double *alpha, double sd)
 
 /* --- right models --------------------------------------------------------------------------- */
 
-/* A right model fails in one fit of a hundred: of LOGS logs, more than MOST do with probability
+/* A correct model fails in one fit of a hundred: of LOGS logs, more than MOST do with probability
  * 6e-4. Some logs are of one agent, some of several with few decisions each. */
 static void test_false_alarms(void **state)
 {
@@ -64,9 +65,9 @@ static void test_right_model(void **state)
   assert_int_equal(m->decisions, AGENTS * 50);
   assert_near(m->uniform, -AGENTS * 50 * log(2), 1e-9);
   assert_true(m->log_likelihood > m->rates && m->rates >= m->uniform);
-  assert_near(m->test[IDM_TEST_HOMOGENEITY].expected, 1, 0.15); /* one free number */
+  assert_near(m->test[IDM_TEST_HOMOGENEITY].expected, 1, 0.15); /* one free parameter */
   assert_near(m->test[IDM_TEST_AGENT_BANDS].expected, 1, 0.1);
-  assert_false(m->test[IDM_TEST_LENGTHS].evaluated); /* nothing ends */
+  assert_false(m->test[IDM_TEST_LENGTHS].evaluated); /* no action is terminal */
   assert_near(m->level, 0.01 / 10, 1e-12);
   asked_close(&a);
 }
@@ -92,8 +93,8 @@ static void test_agents_differ(void **state)
   asked_close(&a);
 }
 
-/* Trajectories of one agent whose alpha is .1 in one half of them and .6 in the other. Agents who
- * differ leave it open what their trajectories do. */
+/* Trajectories of one agent whose alpha is .1 in half of them and .6 in the others. If agents
+ * differ, the check of trajectories is not run. */
 static void test_trajectories_differ(void **state)
 {
   (void)state;
@@ -121,7 +122,7 @@ static void test_trajectories_differ(void **state)
   }
 }
 
-/* The same log by one agent whose choices are a coin's. */
+/* One agent with uniformly random actions. */
 static void test_chance(void **state)
 {
   (void)state;
@@ -138,9 +139,9 @@ static void test_chance(void **state)
   asked_close(&a);
 }
 
-/* DIAG by somebody who is all but sure of every decision, and right: 2 log 3 a decision are beyond
- * chi-square (1 %, one free number: 6.63) from the fourth on. Fewer do not test the model, and do
- * not contradict it. */
+/* DIAG by an agent whose every decision has a probability near 1: the statistic of 2 log 3 per
+ * decision exceeds the 1 % quantile of chi-square (one free parameter: 6.63) from the fourth on.
+ * Fewer decisions do not test the model and do not contradict it. */
 static void test_too_few(void **state)
 {
   (void)state;
@@ -170,8 +171,7 @@ static void test_too_few(void **state)
   }
 }
 
-/* DIAG with declarations at their own rates, whatever was seen: better than chance, worse than the
- * rates; and lengths that no belief explains. */
+/* DIAG with random declarations: the model predicts worse than the actions' own rates. */
 static void test_rates(void **state)
 {
   (void)state;
@@ -189,7 +189,8 @@ static void test_rates(void **state)
   asked_close(&a);
 }
 
-/* Somebody who takes the other action after every loss: stays are not what is predicted. */
+/* An agent that changes its action after every loss, so that repetitions differ from the
+ * predictions. */
 static void test_stays(void **state)
 {
   (void)state;
@@ -209,7 +210,7 @@ static void test_stays(void **state)
 
 /* --- what cannot be checked ----------------------------------------------------------------- */
 
-/* Rows without an action, or with one open action alone, are not decisions. */
+/* Rows without an action are not decisions. */
 static void test_missing_rows(void **state)
 {
   (void)state;
@@ -237,8 +238,8 @@ static void test_names(void **state)
   assert_null(idm_model_test_name(IDM_TEST_COUNT));
 }
 
-/* Utilities that are wrong in opposite ways in two observed states, whether the file has them by
- * state or a log by column: rates by step are right, rates by state or condition are not. */
+/* Utilities with opposite errors in two observed states: rates by step are correct, rates after
+ * each observation are not. */
 static void test_utilities(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Learners from rewards that carry over what the planner `td-learner` does not. */
+/* Learners from rewards with carryovers that the planner `td-learner` lacks. */
 #include "invert/assess/odd_support.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ typedef struct memory {
 
 idm_problem *odd_bandit(void)
 {
-  /* Which arm is good changes with probability .06; whether it wins is drawn anew. */
+  /* The good arm changes with probability .06; whether it wins is drawn in every step. */
   static const char text[] =
       "states: [a_wins, a_loses, b_wins, b_loses]\n"
       "actions: [a, b]\n"

@@ -1,4 +1,5 @@
-/* Signals and traces of the rows before: against the rows of the log, and their words. */
+/* Tests signals and traces of earlier rows against a loop over the rows of the log, and their
+ * names. */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static void close_fixture(fixture *f)
   asked_close(&f->a);
 }
 
-/* A learner from rewards; `shift` is added to each. */
+/* A learner from rewards; `shift` is added to each reward. */
 static void open_learner(fixture *f, double shift)
 {
   idm_problem *problem = odd_bandit();
@@ -45,13 +46,13 @@ static void open_learner(fixture *f, double shift)
   open_fixture(f, problem, data, RATES);
 }
 
-/* The row that a question of one agent without repeated histories is of. */
+/* The row of a decision point of one agent whose histories are distinct. */
 static size_t row_of(const decision_residuals *r, const decision_point *q)
 {
   return r->strata->one[0].tree->node[q->node].first_row;
 }
 
-/* What a plain loop over the rows before gives: score[action]. */
+/* The trace computed by a loop over the earlier rows: score[action]. */
 static void trace_plainly(const idm_data *data, carryover_trace trace, double gain, size_t row,
                           double *score)
 {
@@ -70,7 +71,7 @@ static void trace_plainly(const idm_data *data, carryover_trace trace, double ga
   }
 }
 
-/* Traces are those of the rows, and habits last over trajectories as the memory does. */
+/* Traces equal those of the loop, and habits persist over trajectories as the memory does. */
 static void test_traces(void **state)
 {
   (void)state;
@@ -92,7 +93,8 @@ static void test_traces(void **state)
   close_fixture(&f);
 }
 
-/* A signal of rewards is of gains: above 0 or, where all have one sign, above their mean. */
+/* The signal of rewards is 1 for gains and -1 otherwise: above 0 or, if all have one sign, above
+ * their mean. */
 static void test_gains(void **state)
 {
   (void)state;
@@ -109,8 +111,9 @@ static void test_gains(void **state)
   }
 }
 
-/* Without rewards signals are of observations: of two, one; traces are those that cells do not
- * have. A learner who sees what it is paid has a signal of rewards alone. */
+/* Without rewards the signals are of observations, one for two of them, with the traces that the
+ * cells of the predictive checks do not cover. A learner whose observations equal its rewards has
+ * the signal of rewards only. */
 static void test_observations(void **state)
 {
   (void)state;

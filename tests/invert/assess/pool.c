@@ -1,4 +1,5 @@
-/* Scores that are added up over people: tails, sums, checkpoints, and a person's own. */
+/* Tests scores summed over people: tail probabilities against normal and gamma distributions, sums,
+ * checkpoints, and the scores of a fit. */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ static pool_score held(uint32_t block, double sum, double variance)
   return s;
 }
 
-/* Tails against a normal and an exponential distribution, whose skewness is 2. */
+/* Tail probabilities against a normal distribution, and against an exponential distribution with
+ * skewness 2. */
 static void test_tails(void **state)
 {
   (void)state;
@@ -35,14 +37,15 @@ static void test_tails(void **state)
   s.sum = -6;
   assert_near(idm_pool_p(&p, 0), erfc(3 / sqrt(2)), 1e-12);
   s.third_cumulant = 0;
-  s.spread = 4; /* what draws leave open does not count */
+  s.spread = 4; /* the spread over draws is subtracted from the sum */
   assert_near(idm_pool_p(&p, 0), erfc(1 / sqrt(2)), 1e-12);
   s.spread = 7;
   assert_near(idm_pool_p(&p, 0), 1, 1e-12);
   assert_near(idm_pool_min_p(&(pool){0}), 1, 0);
 }
 
-/* The same extension is added up, and p is times the number of its kind and of kinds. */
+/* Scores of the same extension are summed, and p is multiplied by the number of its kind and by the
+ * number of kinds. */
 static void test_sums(void **state)
 {
   (void)state;
@@ -84,7 +87,7 @@ static void test_record(void **state)
   free(bytes);
 }
 
-/* Scores of one answer, and those of the numbers that can be freed come first. */
+/* Scores of one posterior. Parameters that can be freed are described with the option. */
 static void test_person(void **state)
 {
   (void)state;

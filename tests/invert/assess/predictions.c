@@ -1,5 +1,5 @@
-/* The log's summaries beside predictions: shares by counting, intervals by the normal distribution.
- */
+/* Tests predicted summaries of a log: observed shares against counts of rows, and intervals against
+ * normal approximations. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static const idm_prediction *find(const idm_predictions *p, idm_model_test test,
   return NULL;
 }
 
-/* Counted from the rows. */
+/* Observed shares equal counts of rows. */
 static void test_observed(void **state)
 {
   (void)state;
@@ -72,7 +72,7 @@ static void test_observed(void **state)
   asked_close(&a);
 }
 
-/* Intervals are those of what is left when the scores are taken out: by its variance, where counts
+/* Intervals are those of the residual after projection on the scores: by its variance, where counts
  * are large. */
 static void test_intervals(void **state)
 {
@@ -96,7 +96,7 @@ static void test_intervals(void **state)
       const double sd = sqrt(c->variance[i]) / c->trials[i];
       assert_true(one->low <= one->inner_low && one->inner_low <= one->inner_high &&
                   one->inner_high <= one->high && one->low >= 0 && one->high <= 1);
-      /* Steps of one decision and 999 replicates: half a count and a tenth of an sd. */
+      /* Tolerance: half a count for discreteness and .15 sd for the error of 999 replicates. */
       if (c->variance[i] < 10) continue;
       const double slack = 0.5 / c->trials[i] + 0.15 * sd;
       looked++;
@@ -114,8 +114,8 @@ static void test_intervals(void **state)
   asked_close(&a);
 }
 
-/* Every interval contains its expectation, and the shares of a step, an observation, a belief or a
- * condition sum to 1: those observed, and those expected. */
+/* Every interval contains its expectation, and the observed and expected shares of a step, an
+ * observation, a belief or a condition sum to 1. */
 static void check_shares(const idm_predictions *p, size_t actions)
 {
   double observed = 0, expected = 0;
@@ -137,7 +137,7 @@ static void check_shares(const idm_predictions *p, size_t actions)
   assert_true(steps && steps % actions == 0);
 }
 
-/* What the model does itself is where it is predicted, in most cells. */
+/* Most cells of a correct model are within their intervals. */
 static void test_right_model(void **state)
 {
   (void)state;
@@ -164,7 +164,7 @@ static idm_problem *read_maintenance(const char *planner)
   return problem;
 }
 
-/* The expected shares of the second step are the mean of the answer's policy over its states. */
+/* The expected shares of the second step are the mean of the answer's policy over the states. */
 static void check_own(const idm_predictions *p, const idm_data *data, const double *policy)
 {
   static const char *const label[] = {"step 2, run", "step 2, repair", "step 2, replace"};
@@ -177,8 +177,8 @@ static void check_own(const idm_predictions *p, const idm_data *data, const doub
   }
 }
 
-/* Utilities leave directions open, of which differences are all error, and programs do not set the
- * score of the decisions to 0. */
+/* Free utilities leave directions without information, and programs do not make the score of the
+ * decisions 0. */
 static void test_classes(void **state)
 {
   (void)state;
@@ -210,8 +210,8 @@ static void test_classes(void **state)
   }
 }
 
-/* An answer that a prior holds far from the log predicts by itself: a step along the scores would
- * leave the shares. */
+/* An answer that the prior holds far from the maximum is predicted at itself, as a Newton step
+ * along the scores would leave [0, 1]. */
 static void test_far(void **state)
 {
   (void)state;
@@ -235,7 +235,7 @@ static void test_far(void **state)
   asked_close(&a);
 }
 
-/* Draws of other numbers are refused. */
+/* Draws of other parameters are rejected. */
 static void test_others(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Counts of the log against what the answer predicts: by hand, and over replicates. */
+/* Tests predictive checks: counts against the rows of a log, moments of residuals against
+ * replicates, and the sentences on misfits. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -40,7 +41,7 @@ static void close_fixture(fixture *f)
   asked_close(&f->a);
 }
 
-/* DIAG: declarations end, monitoring may go on; counts from the rows themselves. */
+/* DIAG: declarations are terminal, monitoring may continue. Counts against a loop over the rows. */
 static void test_counts(void **state)
 {
   (void)state;
@@ -80,11 +81,11 @@ static void test_counts(void **state)
       assert_near(c[CELLS_RESPONSE].residual[3 * x + u] + c[CELLS_RESPONSE].expected[3 * x + u],
                   after[x][u], 1e-9);
   }
-  assert_int_equal(c[CELLS_VARIANT].count, 0); /* there is one */
+  assert_int_equal(c[CELLS_VARIANT].count, 0); /* there is one variant */
   close_fixture(&f);
 }
 
-/* Residuals of replicates have mean 0 and the variance that is said of them. */
+/* Residuals of replicates have mean 0 and the computed variance. */
 static void test_replicates(void **state)
 {
   (void)state;
@@ -109,7 +110,7 @@ static void test_replicates(void **state)
       }
     }
     for (size_t i = 0; i < c->count; i++) {
-      if (c->variance[i] < 3) continue; /* kurtosis: the error of a variance is not known */
+      if (c->variance[i] < 3) continue; /* with large kurtosis the error of a variance is unknown */
       assert_near(mean[i] / sqrt(c->variance[i]), 0, 4.5 / sqrt(RUNS));
       assert_near(square[i] / c->variance[i], 1, 6 * sqrt(2.0 / RUNS));
     }
@@ -118,7 +119,7 @@ static void test_replicates(void **state)
   close_fixture(&f);
 }
 
-/* A log whose second steps were all made declarations: the cell is found and spoken of. */
+/* A log whose second actions are all declarations: the cell is found and named. */
 static void test_worst(void **state)
 {
   (void)state;
@@ -139,8 +140,8 @@ static void test_worst(void **state)
   close_fixture(&f);
 }
 
-/* Of two cells the one whose count is further off is named, though the scores explain so much of
- * the other that its residual is more sds off. */
+/* Of two cells, the one with the larger misfit in counts is named, even if the other, whose
+ * variance the scores mostly explain, has the larger residual in sds. */
 static void test_largest_count_is_named(void **state)
 {
   (void)state;
@@ -164,7 +165,7 @@ static void test_largest_count_is_named(void **state)
   close_fixture(&f);
 }
 
-/* Shares are said as a person says them: rounding is 0, and what is tiny is less than something. */
+/* Shares in sentences: rounding errors are printed as 0, tiny shares as an upper bound. */
 static void test_shares_in_words(void **state)
 {
   (void)state;
@@ -194,7 +195,7 @@ static void test_shares_in_words(void **state)
   close_fixture(&f);
 }
 
-/* A problem with one observation, which shows nothing: it is not named. */
+/* In a problem with a single observation, sentences and labels do not name it. */
 static void test_one_observation(void **state)
 {
   (void)state;

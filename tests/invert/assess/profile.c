@@ -1,5 +1,5 @@
-/* Profiles of the log-likelihood: windows, the path of the others, and climbs against a dense
- * search along the other number. */
+/* Tests profiles of the log-likelihood: windows, the path of the other parameters, and
+ * maximisations against a dense search along the other parameter. */
 #include "invert/assess/profile.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static fixture open_fixture(const char *free_blocks)
   return x;
 }
 
-/* The rest, which points into the fixture. */
+/* Open the fit and the profile, which point into the fixture. */
 static void settle(fixture *x)
 {
   check(idm_fit_open(&x->f, NULL, x->problem, x->data, &x->settings, 1, &support_error));
@@ -56,9 +56,9 @@ static double height_at(fixture *x, const double *y)
 
 /* --- windows and places --------------------------------------------------------------------- */
 
-/* A multiplier on its log scale is looked for about a twentieth of the range of utilities, four
- * orders of magnitude up and down; 1/beta as far on either side of 0. Utilities of DIAG range over
- * 46. */
+/* The window of a multiplier on its log scale is four orders of magnitude on either side of a
+ * twentieth of the range of the utilities; that of 1/beta is as wide on either side of 0. The
+ * utilities of DIAG have a range of 46. */
 static void test_windows(void **state)
 {
   (void)state;
@@ -78,7 +78,7 @@ static void test_windows(void **state)
   close_fixture(&x);
 }
 
-/* A window reaches past what it is to hold, and not further than it must. */
+/* A window is extended by factors of its range until it contains a value, and no further. */
 static void test_hold(void **state)
 {
   (void)state;
@@ -113,15 +113,16 @@ static void test_places(void **state)
   }
   idm_profile_point_copy(&at[0], 2, &at[2]);
   assert_true(at[2].value == 0 && at[2].y[0] == 0.25 && at[2].y[1] == 0.5);
-  assert_true(at[1].y[0] == 1.25 && at[1].y[1] == 1.5); /* nobody's numbers run into the next */
+  assert_true(at[1].y[0] == 1.25 &&
+              at[1].y[1] == 1.5); /* copying one point leaves the others unchanged */
   free(at);
   idm_profile_destroy(NULL);
 }
 
 /* --- the path ------------------------------------------------------------------------------- */
 
-/* On a quadratic with precision P the others follow the fixed number where P_oo path = -P_of, and
- * the root is a Cholesky factor of P_oo. */
+/* On a quadratic with precision P the others follow the fixed parameter by P_oo path = -P_of, and
+ * the factor is a Cholesky factor of P_oo. */
 static void test_path(void **state)
 {
   (void)state;
@@ -151,7 +152,7 @@ static void test_path(void **state)
   close_fixture(&x);
 }
 
-/* Where the curvature is none of a maximum steps take its place, and the others stay. */
+/* Where the precision is not positive definite, the steps define the factor, and the path is 0. */
 static void test_no_path(void **state)
 {
   (void)state;
@@ -182,14 +183,14 @@ static void test_heights(void **state)
   assert_near(x.p->highest.log_likelihood, log_likelihood, 0);
   check(idm_profile_evaluate(x.p, far, &log_likelihood, &support_error));
   assert_true(log_likelihood == -INFINITY);
-  assert_int_equal(x.p->left, 99999); /* outside nothing is evaluated */
+  assert_int_equal(x.p->left, 99999); /* outside the window nothing is evaluated */
   x.p->ceiling = x.p->highest.log_likelihood - 5;
   check(idm_profile_evaluate(x.p, y, &log_likelihood, &support_error));
-  assert_near(log_likelihood, x.p->ceiling, 0); /* a level top */
+  assert_near(log_likelihood, x.p->ceiling, 0); /* values above the ceiling are truncated */
   close_fixture(&x);
 }
 
-/* The best of a fine grid of the other number, then of a finer one around it. */
+/* The maximum over a grid of the other parameter, refined twice. */
 static double dense(fixture *x, size_t fixed, double value, double low, double high)
 {
   double best = -INFINITY;
@@ -216,7 +217,8 @@ static void test_profiles(void **state)
   (void)state;
   static const double unit[4] = {1, 0, 0, 1};
   static const double from[2][3] = {{-1.5, -0.7, 0.2}, {-0.5, 0.6, 1.5}};
-  static const double range[2][2] = {{-5, 4}, {-2.5, 2.5}}; /* of the other, by the fixed one */
+  static const double range[2][2] = {{-5, 4},
+                                     {-2.5, 2.5}}; /* of the other parameter, by the fixed one */
   fixture x = open_fixture("{alpha: {scale: log}, beta: {scale: inverse}}");
   settle(&x);
   profile_point *at = idm_profile_points_create(2, 2);
@@ -243,8 +245,8 @@ static void test_profiles(void **state)
   close_fixture(&x);
 }
 
-/* Where the maximum lies on a level stretch of the other number, its curvature there says nothing
- * of how far to go elsewhere: climbs arrive all the same. */
+/* Where the likelihood is flat in the other parameter at the maximum, the precision there gives no
+ * step length; the search still converges. */
 static void test_level_maximum(void **state)
 {
   (void)state;
@@ -268,7 +270,8 @@ static void test_level_maximum(void **state)
   close_fixture(&x);
 }
 
-/* A start that is impossible is left alone; one without numbers to climb by too. */
+/* A start of log-likelihood -infinity stays unchanged; so does one without a parameter to optimise.
+ */
 static void test_nothing_to_climb(void **state)
 {
   (void)state;

@@ -1,11 +1,12 @@
-/* Priors that hold an answer off what the data lead to, against conjugate normals and a fit. */
+/* Tests the conflict of prior and data against conjugate normals, and its check on fits with
+ * correct and wrong priors. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
 
 #include "support.h"
 
-/* A normal likelihood of maximum 4 and variance 1 under normal(0, 0.5): m = 0.8, v = 0.2. */
+/* A normal likelihood with maximum 4 and variance 1 under normal(0, 0.5): m = 0.8, v = 0.2. */
 static void a_normal_likelihood_is_recovered(void **state)
 {
   (void)state;
@@ -15,7 +16,7 @@ static void a_normal_likelihood_is_recovered(void **state)
   assert_near(idm_prior_pull_value(&pull), pull.conflict, 0);
 }
 
-/* Much data move a posterior from a prior that is wrong; no data leave it there. */
+/* Many data move the posterior away from a wrong prior; without data there is no conflict. */
 static void neither_much_nor_no_data_are_pulled(void **state)
 {
   (void)state;
@@ -26,7 +27,7 @@ static void neither_much_nor_no_data_are_pulled(void **state)
   assert_true(idm_prior_pull_value(&none) < 0.5);
 }
 
-/* DIAG with alpha = 1, fitted and assessed. */
+/* Assessment of a fit of DIAG with alpha = 1. */
 static idm_assessment *assess(const char *free_blocks)
 {
   idm_problem *problem = support_diag(1, INFINITY, 0);
@@ -47,7 +48,7 @@ static idm_assessment *assess(const char *free_blocks)
   return a;
 }
 
-/* A prior of log alpha that is right, and one that is far off. */
+/* A prior of log alpha around the true value, and one far from it. */
 static void a_fit_under_a_prior_far_off_is_a_misfit(void **state)
 {
   (void)state;
@@ -63,7 +64,7 @@ static void a_fit_under_a_prior_far_off_is_a_misfit(void **state)
   }
 }
 
-/* Uniform priors: around the truth; one that ends below it, near which draws pile up. */
+/* Uniform priors: one that contains the true value, and one that ends below it. */
 static void a_prior_that_ends_before_the_data_do_is_a_misfit(void **state)
 {
   (void)state;
@@ -73,7 +74,8 @@ static void a_prior_that_ends_before_the_data_do_is_a_misfit(void **state)
     const idm_check_result *pull = &a->checks.of[IDM_CHECK_PRIOR_PULL];
     print_message("  prior-pull %.3g\n", pull->value);
     assert_int_equal(pull->outcome, off ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
-    /* The likelihood has its maximum among the draws: prior-gap does not see it. */
+    /* Some draws are near the maximum of the likelihood within the prior, so that prior-gap passes.
+     */
     assert_int_equal(a->checks.of[IDM_CHECK_PRIOR_GAP].outcome, IDM_CHECK_PASSED);
     assert_int_equal(support_mentions(&a->misfits, "the prior of alpha excludes the maximum of the "
                                                    "likelihood: at "),
@@ -85,7 +87,8 @@ static void a_prior_that_ends_before_the_data_do_is_a_misfit(void **state)
   }
 }
 
-/* A prior that is neither is named with the one that is judged, and alone leaves the row unrun. */
+/* A prior that is neither normal nor uniform is named with the assessed one; without an assessed
+ * one the check is not run. */
 static void numbers_that_are_not_judged_are_named(void **state)
 {
   (void)state;
@@ -99,8 +102,8 @@ static void numbers_that_are_not_judged_are_named(void **state)
   idm_assessment_destroy(a);
 }
 
-/* A prior without end or normal form that is right, and one that draws escape now and then: the
- * likeliest of thousands comes near the maximum of the likelihood, where most do not. */
+/* An exponential prior that is correct, and one that few draws exceed: the likeliest of thousands
+ * of draws is near the maximum of the likelihood, most are not. */
 static void a_prior_of_another_form_is_judged_by_all_draws(void **state)
 {
   (void)state;

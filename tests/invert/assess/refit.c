@@ -1,4 +1,4 @@
-/* A fit with one more number free, against `map` with the same numbers free. */
+/* Tests a refit with one more free parameter against `map` with the same parameters free. */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -41,15 +41,14 @@ static void test_like_map(void **state)
   idm_parameters_set(freed.f.parameters, y, theta);
   assert_near(with.value, theta->block[IDM_LAPSE].value[0], 0.01);
   assert_true(with.log_likelihood > without.log_likelihood + 5);
-  /* The request is as it was. */
+  /* The refit does not change the roles of the problem. */
   assert_int_equal(held.problem->theta->block[IDM_LAPSE].role, IDM_NORMATIVE);
   idm_theta_destroy(theta);
   asked_close(&held);
   asked_close(&freed);
 }
 
-/* A number that was right gains next to nothing: half a chi-square beyond 4 has probability .005.
- */
+/* Freeing a correct parameter gains little: half a chi-square beyond 4 has probability .005. */
 static void test_right(void **state)
 {
   (void)state;

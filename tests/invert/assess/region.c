@@ -1,5 +1,5 @@
-/* Regions of a profile against brute force: whatever a fine grid finds within the drop, they hold;
- * and they do not hang on the draws. */
+/* Tests regions of a profile against a grid search: they contain all grid values within the drop,
+ * and do not depend on the draws. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const double drop = 1.92;
 
-/* A log of an agent drawn at random, few enough that likelihoods are not normal. */
+/* A log of an agent with random parameters, short enough that likelihoods are not normal. */
 static idm_data *make_log(idm_problem *problem, idm_random *random, int k)
 {
   support_set(problem, exp(idm_random_normal(random)), support_signed(random, 0.2, 5),
@@ -48,7 +48,7 @@ static bool holds(const idm_identification *id, double value)
 
 enum { INVERSES = 61, ETAS = 81 };
 
-/* A grid over (-12, 12) and (-200, 200), closer around 0. */
+/* A grid over (-12, 12) and (-200, 200), denser around 0. */
 static double at_inverse(int i)
 {
   const double x = (double)(i - INVERSES / 2) / (INVERSES / 2);
@@ -113,8 +113,7 @@ static void test_against_brute_force(void **state)
 
 /* --- seeds ---------------------------------------------------------------------------------- */
 
-/* What is said of what the data bound is the same whatever draws it is said beside, and at any
- * number of threads. */
+/* Sentences on profile intervals do not depend on the draws or on the number of threads. */
 static void test_no_part_of_the_seed(void **state)
 {
   (void)state;
@@ -144,13 +143,14 @@ static void test_no_part_of_the_seed(void **state)
 
 /* --- one number, several narrow peaks -------------------------------------------------------- */
 
-/* Somebody who chooses between u, worth one number everywhere, and v, worth something else in every
- * state: each state speaks for a value of its own, and lapses let all of them stand. */
+/* Choices between u, whose utility is the same in every state, and v, whose utility depends on the
+ * state: each state supports a different utility of u, and the lapse rate keeps all of them likely.
+ */
 typedef struct peaked {
   double alpha;
   double lapse;
-  double other[3]; /* worth of v by state */
-  int times[2][3]; /* choices of u and of v */
+  double other[3]; /* utility of v by state */
+  int times[2][3]; /* choices of u and of v, by state */
 } peaked;
 
 static double peaked_likelihood(const peaked *x, double worth)
@@ -177,7 +177,7 @@ static idm_data *peaked_log(const idm_problem *problem, const peaked *x)
   return support_data(problem, text);
 }
 
-/* Regions are those of a fine grid, wherever the maximum is that they are looked for from. */
+/* Regions equal those of a fine grid, although the search starts at one maximum. */
 static void compare_peaked(const peaked *x, const idm_identification *id)
 {
   enum { POINTS = 160000 };

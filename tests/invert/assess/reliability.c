@@ -1,4 +1,5 @@
-/* Calibration: pools by hand, the optimality of the regression, and replicates of a right model. */
+/* Tests calibration of predicted probabilities: pools against a hand computation, the gain of the
+ * isotonic regression, and replicates of a correct model. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -7,8 +8,8 @@
 
 #include "invert/assess/asked_support.h"
 
-/* Questions asked once each, of two actions, where the first has probability p[i]; one free number
- * without any effect. */
+/* Decision points with one decision each between two actions, the first of probability p[i]; the
+ * one free parameter has no effect. */
 enum { ASKED = 8 };
 typedef struct by_hand {
   decision_residuals r;
@@ -63,7 +64,7 @@ static void test_pools(void **state)
   idm_reliability_close(&c);
 }
 
-/* .9 predicted, .75 taken: found where a share that is off by .1 matters. */
+/* Predicted .9, observed .75: reported at a tolerance of .1, not at .2. */
 static void test_worst(void **state)
 {
   (void)state;
@@ -83,8 +84,8 @@ static void test_worst(void **state)
   idm_reliability_close(&c);
 }
 
-/* Recalibration gains on its own sample, a little: the log of a right model gains no more than the
- * replicates (one seed of 400 fails this). */
+/* Recalibration gains a little on its own sample: the log of a correct model gains no more than the
+ * largest of the replicates (one seed of 400 fails this). */
 static void test_replicates(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Decisions against what the answer expected of them: scores, information, replicates. */
+/* Tests residuals of decisions: scores against the gradient, information against replicates,
+ * decision points against the rows, and scores of people against likelihoods of their own logs. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ static void open_both(asked *a, decision_residuals *r)
   check(idm_residual_open(r, &a->q, &support_error));
 }
 
-/* The scores of what was done add up to the gradient, and those of what might have been to 0. */
+/* Scores of the actions taken sum to the gradient; scores weighted by the predicted probabilities
+ * sum to 0. */
 static void test_scores(void **state)
 {
   (void)state;
@@ -50,7 +52,8 @@ static void test_scores(void **state)
   asked_close(&a);
 }
 
-/* Every decision answers one question, and none is asked twice of an agent at one moment. */
+/* Every decision belongs to one decision point, and decision points differ in agent, history or
+ * period. */
 static void test_questions(void **state)
 {
   (void)state;
@@ -79,7 +82,7 @@ static void test_questions(void **state)
   asked_close(&a);
 }
 
-/* Nothing is asked about a missed response, and what follows it repeats nothing. */
+/* A missed response is no decision, and the decision after it has no last action or observation. */
 static void test_missed(void **state)
 {
   (void)state;
@@ -109,8 +112,8 @@ static void test_missed(void **state)
   asked_close(&a);
 }
 
-/* Replicates: the variance of their scores is the information; what is taken out of them leaves a
- * score of 0. */
+/* The variance of the scores of replicates is the information, and the information times the shift
+ * is the score. */
 static void test_replicates(void **state)
 {
   (void)state;
@@ -143,7 +146,8 @@ static void test_replicates(void **state)
   /* Four standard errors of a variance. */
   for (int j = 0; j < 2; j++)
     assert_near(square[j] / r.information[3 * j], 1, 4 * sqrt(3.0 / RUNS));
-  /* Questions asked once and often: each answer as often as its probability says. */
+  /* Frequencies of actions equal their probabilities, at decision points with one decision and with
+   * many. */
   for (size_t i = 0; i < r.decision_points * r.actions; i++) {
     const decision_point *q = &r.decision_point[i / r.actions];
     const double p = idm_residual_probability(&r, q)[i % r.actions];
@@ -155,8 +159,8 @@ static void test_replicates(void **state)
   asked_close(&a);
 }
 
-/* In a population everybody's scores are at numbers of their own, and sum up to that of a common
- * shift. */
+/* In a population every person's score is computed at their own parameters, and the scores sum to
+ * that of a common shift. */
 static void test_people(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Shifts of posterior means: of a population against the change at every draw of everybody. */
+/* Tests shifts of posterior means of a population against covariances with likelihoods at every
+ * draw of every person. */
 #include "invert/assess/environment.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static void open_diag(population *p)
   population_open(p, problem, data, "{alpha: {prior: {normal: [0, 1]}}}", DRAWS);
 }
 
-/* The discount of a problem by itself. */
+/* The problem with another discount; stores its parameters in *theta. */
 static idm_problem with_discount(const idm_problem *problem, idm_theta **theta, double discount)
 {
   idm_problem moved = *problem;
@@ -32,7 +33,7 @@ static idm_problem with_discount(const idm_problem *problem, idm_theta **theta, 
   return moved;
 }
 
-/* total[draw] += weight * log-likelihood of everybody at numbers of their own. */
+/* total[draw] += weight * log-likelihood of all people at their own parameters. */
 static void add_exactly(const population *p, const idm_problem *problem, double weight,
                         double *total)
 {
@@ -83,7 +84,8 @@ static void test_population(void **state)
   add_exactly(&p, &moved, 1, total);
   add_exactly(&p, p.problem, -1, total);
   size_t judged = 0;
-  const double noise = sqrt(covariance(total, total) / 100); /* of a covariance over 100 points */
+  const double noise =
+      sqrt(covariance(total, total) / 100); /* standard error of a covariance over 100 points */
   for (size_t i = 0; i < quantities; i++) {
     const double sd = p.assessment->diagnosis[i].sd;
     const double exact = covariance(p.posterior->value + i * ALL, total);
@@ -93,17 +95,17 @@ static void test_population(void **state)
     judged++;
     print_message("  shift %.3f, exactly %.3f, +- %.3f of an sd\n", shift[i] / sd, exact / sd,
                   uncertain[i]);
-    assert_true(fabs(exact / sd) > 0.1); /* there is something to see */
+    assert_true(fabs(exact / sd) > 0.1); /* the shift is not negligible */
     assert_true(uncertain[i] > 0 && uncertain[i] < 0.05);
   }
-  assert_int_equal(judged, 1); /* the mean */
+  assert_int_equal(judged, 1); /* the coefficient of the mean */
   idm_response_close(&r);
   idm_theta_destroy(theta);
   free(shift);
   population_close(&p);
 }
 
-/* A point that cannot be planned for is left out; without any the shift is unknown. */
+/* Points without a likelihood are left out; without any point the shift is NaN. */
 static void test_lost_points(void **state)
 {
   (void)state;
@@ -114,7 +116,7 @@ static void test_lost_points(void **state)
   double *other = shift + p.posterior->quantity.count;
   response r;
   check(idm_response_open(&r, &p.q, 60, 1, &support_error));
-  /* A linear change: the sum of everybody's numbers. */
+  /* A linear change: the sum of all people's parameters. */
   for (size_t c = 0; c < r.strata; c++)
     for (size_t k = 0; k < r.points; k++) idm_response_point(&r, k, &idm_response_row(&r, 0, c)[k]);
   check(idm_response_shifts(&r, 0, shift, NULL, &support_error));

@@ -1,4 +1,5 @@
-/* Ridges: found in draws that move together, and in DIAG when alpha, beta and eta are all free. */
+/* Tests the ridge check on draws of known correlation, and on DIAG with alpha, beta and eta free.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 
 enum { DRAWS = 400 };
 
-/* Draws of (log alpha, 1/beta) with unit variances times `sd` and the correlation given, exact: the
- * second is made of the first and of a cosine at right angles to it. */
+/* Draws of (log alpha, 1/beta) with the given sds and exact correlation: combinations of a sine and
+ * a cosine. */
 static idm_posterior *make_draws(const fit_context *f, double correlation, const double *sd)
 {
   idm_posterior *p;
@@ -55,11 +56,11 @@ static void test_made_up(void **state)
   check_ridge(&a.f, 0, sd, NULL);
   check_ridge(&a.f, 0.85, sd, NULL);
   check_ridge(&a.f, -0.89, sd, NULL);
-  /* The long axis of two numbers is the diagonal: each moves by sd sqrt((1 + r) / 2). */
+  /* The principal axis of two parameters is the diagonal: each moves by sd sqrt((1 + r) / 2). */
   check_ridge(&a.f, 0.92, sd, "log alpha, 1/beta are not separately identified");
   check_ridge(&a.f, 0.92, sd, "move log alpha by +0.49, 1/beta by +19.6 together");
   check_ridge(&a.f, -0.92, sd, "move log alpha by +0.49, 1/beta by -19.6 together");
-  /* A number that does not move at all is correlated with nothing. */
+  /* A constant parameter has no correlation. */
   const double still[2] = {0, 1};
   idm_assessment assessment = {.ridge = 1};
   idm_posterior *p = make_draws(&a.f, 0.99, still);
@@ -108,7 +109,7 @@ static void test_diag(void **state)
   assert_non_null(all->ridge_sentence);
   assert_non_null(
       strstr(all->ridge_sentence, "log alpha, 1/beta, eta are not separately identified"));
-  /* Less optimism, more adaptivity needed: the two move against each other. */
+  /* Lower 1/beta and higher eta have similar effects: the two are negatively correlated. */
   assert_non_null(strstr(all->ridge_sentence, "1/beta by -"));
   assert_non_null(strstr(all->ridge_sentence, "eta by +"));
   bool noted = false;

@@ -1,4 +1,5 @@
-/* A policy is compared with the frequencies of the log: right ones pass, others underfit. */
+/* Tests the comparison of a policy with the frequencies of the log: correct policies pass, and
+ * policies that underfit do not. */
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static void right_policies_pass(void **state)
   assert_in_range(alarms, 0, 8);
 }
 
-/* Three quarters of the way to uniform choice, where a price on utilities leads. */
+/* Policies three quarters of the way to uniform choice, as under a penalty on utilities. */
 static void underfits_are_misfits(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Lattices and held numbers: shifts of the posterior mean against weights put on the same draws. */
+/* Tests sensitivities to lattices and held parameters against importance weights on the same draws.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@ enum { ALL = 240, SAMPLE = 200 };
 
 /* --- fixtures ------------------------------------------------------------------------------- */
 
-/* Draws, and what is made of them. */
+/* Fit and assess. */
 static answered infer(idm_problem *problem, idm_data *data)
 {
   return answered_fit("bayes", problem, data, ALL / 2, 50, 8);
@@ -27,7 +28,7 @@ static answered ask(int resolution, idm_evaluate evaluate)
   return infer(problem, data);
 }
 
-/* Mean of a quantity when each draw has the weight exp(to - from). */
+/* Mean of a quantity with the weight exp(to - from) of each draw. */
 static double weighted_mean(const answered *f, size_t quantity, const double *from,
                             const double *to)
 {
@@ -42,7 +43,7 @@ static double weighted_mean(const answered *f, size_t quantity, const double *fr
 
 /* --- held numbers --------------------------------------------------------------------------- */
 
-/* Move a held number by h, whatever it is called. */
+/* Shift the held parameter `name` by h. */
 static void move(answered *f, const char *name, double h)
 {
   idm_block *block = f->problem->theta->block;
@@ -55,7 +56,7 @@ static void move(answered *f, const char *name, double h)
   else if (strcmp(name, "inverse_alpha") == 0)
     block[IDM_ALPHA].value[0] = 1 / (1 / block[IDM_ALPHA].value[0] + h);
   else {
-    /* model_prior[1]: the others make room in proportion. */
+    /* model_prior[1]: the other weights decrease in proportion. */
     double *weight = block[IDM_MODEL_PRIOR].value;
     const double rest = 1 - weight[0];
     for (size_t i = 1; i < 3; i++) weight[i] *= 1 - h / rest;
@@ -63,8 +64,8 @@ static void move(answered *f, const char *name, double h)
   }
 }
 
-/* d mean / d number is the derivative of the weighted mean; one draw's part is 1 / (n - 1), not
- * 1 / n. */
+/* d mean / d parameter is the derivative of the weighted mean; a covariance divides by n - 1, not
+ * n. */
 static void check_slope(answered *f, const char *name, double value, double h)
 {
   double here[SAMPLE], above[SAMPLE], below[SAMPLE];
@@ -76,7 +77,7 @@ static void check_slope(answered *f, const char *name, double value, double h)
   move(f, name, -2 * h);
   answered_likelihoods(f, SAMPLE, below);
   move(f, name, h);
-  /* Quantities: beta, inverse_beta, eta; only the last two have a mean to speak of. */
+  /* Quantities: beta, inverse_beta, eta; only the last two are summarised. */
   for (size_t q = 1; q < 3; q++) {
     const double derivative =
         (weighted_mean(f, q, here, above) - weighted_mean(f, q, here, below)) / (2 * h);
@@ -94,11 +95,11 @@ static void test_held_numbers(void **state)
   check_slope(&f, "utility[monitor,healthy]", -1, 1e-3);
   check_slope(&f, "inverse_alpha", 2, 1e-4);
   check_slope(&f, "model_prior[1]", 1.0 / 3, 1e-4);
-  /* Six utilities, the discount, three models and alpha; what is free is not held. */
+  /* Six utilities, the discount, three models and alpha; free parameters are not held. */
   size_t held = 0;
   while (held < f.assessment->sensitivities && !f.assessment->sensitivity[held].dynamics) held++;
   assert_int_equal(held, 11);
-  /* The observations: both rows together, and each; the start. */
+  /* Directions of the dynamics: both rows of the observations together, each row, and the start. */
   assert_int_equal(f.assessment->sensitivities, 11 + 4);
   for (size_t i = 0; i < 11; i++) {
     assert_null(strstr(f.assessment->sensitivity[i].name, "beta"));
@@ -113,7 +114,7 @@ static void test_held_numbers(void **state)
 
 /* --- numbers that are 0, and numbers by column ---------------------------------------------- */
 
-/* A log in which looking costs 1 or 3 by a column, and a right declaration pays nothing. */
+/* A log in which monitoring costs 1 or 3, by a column, and a correct declaration has utility 0. */
 static idm_problem *make_costly(idm_data **ret_data)
 {
   static const char text[] = "states: [healthy, diseased]\n"
@@ -145,7 +146,8 @@ static idm_problem *make_costly(idm_data **ret_data)
   return problem;
 }
 
-/* Add h times its size to a utility in every variant; from 0, h times `unit`. */
+/* Increase a utility in every variant by h times its absolute value, or by h times `unit` if unit
+ * is positive. */
 static void raise(idm_problem *problem, size_t entry, double unit, double h)
 {
   idm_block *utility = &problem->theta->block[IDM_UTILITY];
@@ -155,7 +157,8 @@ static void raise(idm_problem *problem, size_t entry, double unit, double h)
   }
 }
 
-/* What raising an entry by 1 % in every variant does to the mean of alpha, by differences. */
+/* Effect of raising an entry by 1 % in every variant on the mean of alpha, by central differences.
+ */
 static void check_raise(answered *f, const char *name, size_t entry, double unit, double value,
                         double step)
 {
@@ -189,8 +192,8 @@ static void test_zeros_and_columns(void **state)
   idm_problem *problem = make_costly(&data);
   assert_int_equal(problem->theta->block[IDM_UTILITY].variants, 2);
   answered f = infer(problem, data);
-  /* monitor is entries 4 and 5: -1 and -3, raised by 1 % each; (healthy, healthy) is 0 of a range
-   * of 30. */
+  /* monitor is entries 4 and 5: -1 and -3, raised by 1 % each; (healthy, healthy) is 0, with a
+   * range of 30. */
   check_raise(&f, "utility[monitor,healthy]", 4, 0, -2, 0.02);
   check_raise(&f, "utility[healthy,healthy]", 0, 30, 0, 0.3);
   check_raise(&f, "utility[healthy,diseased]", 1, 0, -30, 0.3);
@@ -203,7 +206,7 @@ static void test_zeros_and_columns(void **state)
   answered_close(&f);
 }
 
-/* A point has no covariance; gaps in a log do not matter. */
+/* A point estimate has no sensitivities; missing observations do not change their number. */
 static void test_where_there_is_a_covariance(void **state)
 {
   (void)state;

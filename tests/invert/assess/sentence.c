@@ -1,5 +1,5 @@
-/* What is said of a free number: bounded, open on a side, in pieces, and by another scale; and
- * whether a point is the top that it is said to be. */
+/* Tests the sentences on free parameters against literal text, and the check that a point estimate
+ * is a maximum against moved points. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "invert/assess/asked_support.h"
 #include "invert/matching/fit.h"
 
-/* The sentence on number `i` of (alpha by its logarithm, beta by its inverse). */
+/* Checks the sentence on parameter i of (log alpha, 1/beta). */
 static void expect(size_t i, idm_identification id, const char *words)
 {
   asked_least a;
@@ -25,7 +25,7 @@ static void expect(size_t i, idm_identification id, const char *words)
   asked_close_least(&a);
 }
 
-static const double far = 50; /* the profile has fallen this much at a limit */
+static const double far = 50; /* drop of the profile at a limit */
 
 static void bounded(void **state)
 {
@@ -64,7 +64,7 @@ static void open_on_a_side(void **state)
          "prior");
 }
 
-/* Beta is inferred by its inverse, which may be 0. */
+/* Beta is inferred as 1/beta, which may be 0. */
 static void by_its_inverse(void **state)
 {
   (void)state;
@@ -89,8 +89,8 @@ static double density_at(const asked *a, const double *y)
   return value;
 }
 
-/* The point at the top passes; moved off it by so much that the posterior falls by less than a
- * fiftieth it does too; further off it fails, and is told how far and where to. */
+/* A point at the maximum passes, also if shifted by so little that the log density falls by less
+ * than .02. Farther points fail, with the maximum in the message. */
 static void test_moved_points(void **state)
 {
   (void)state;
@@ -110,7 +110,8 @@ static void test_moved_points(void **state)
     idm_assessment *assessment;
     check(idm_assess(problem, data, &moved, 1, &assessment, &support_error));
     const bool told = support_mentions(&assessment->failures, "not the most probable point");
-    /* The likelihood's own top, which points are held against, lies beside the posterior's. */
+    /* A margin, as points are compared with the maximum of the likelihood, which differs from that
+     * of the posterior. */
     if (lost < 0.01) assert_false(told);
     if (lost > 0.5) assert_true(told);
     if (told) assert_true(support_mentions(&assessment->failures, "alpha 0."));
@@ -120,8 +121,9 @@ static void test_moved_points(void **state)
   asked_close(&a);
 }
 
-/* A likelihood that jumps is higher by more than a fiftieth next to the point: within a fifth of an
- * sd that is a remark, further off a failure. The jump is made up: the point counts as lower. */
+/* A discontinuous likelihood may be higher by more than .02 near the point: within a fifth of an sd
+ * this is a remark, farther away a failure. The log density of the point is lowered artificially.
+ */
 static void test_jumps(void **state)
 {
   (void)state;
@@ -154,7 +156,7 @@ static void test_jumps(void **state)
   asked_close(&a);
 }
 
-/* Draws of a posterior are no points: most of them lie below the top. */
+/* Posterior draws are not checked, as most are below the maximum. */
 static void test_posteriors_are_left_alone(void **state)
 {
   (void)state;
@@ -171,7 +173,7 @@ static void test_posteriors_are_left_alone(void **state)
   asked_close(&a);
 }
 
-/* The verdict on alpha under a prior, from decisions of some agent. */
+/* The assessment of alpha under a prior, from decisions of an agent with the given alpha. */
 static idm_assessment *judge(double alpha, const char *prior)
 {
   idm_problem *problem = asked_reversal(alpha);
@@ -183,7 +185,8 @@ static idm_assessment *judge(double alpha, const char *prior)
   return assessment;
 }
 
-/* Under a flat prior a point needs a maximum of the likelihood, not a posterior that is proper. */
+/* Under a flat prior a point estimate requires a maximum of the likelihood, not a proper posterior.
+ */
 static void test_points_under_a_flat_prior(void **state)
 {
   (void)state;
@@ -192,7 +195,7 @@ static void test_points_under_a_flat_prior(void **state)
   idm_assessment_destroy(assessment);
 }
 
-/* A point that a prior holds outside of its own interval is named. */
+/* A point that the prior holds outside its own profile interval is reported. */
 static void test_points_and_their_priors(void **state)
 {
   (void)state;

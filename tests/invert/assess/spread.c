@@ -1,4 +1,5 @@
-/* People whose sds a narrow prior holds down, and people whose sds it does not. */
+/* Tests the check of the prior of sds between people: information against replicates, and the
+ * verdict under a narrow and the default prior. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 
 enum { PEOPLE = 16, TRAJECTORIES = 4, DRAWS = 200 };
 
-/* Learners whose effects have sds of .4 and .5, under half-normal priors of this scale; 0: that of
- * the program. */
+/* Learners whose effects have sds of .4 and .5, under half-normal priors of this scale; 0: the
+ * default scale. */
 static void open_population(population *p, double scale)
 {
   idm_problem *problem = population_bandit();
@@ -20,8 +21,8 @@ static void open_population(population *p, double scale)
   population_open(p, problem, data, POPULATION_RATES, DRAWS);
 }
 
-/* What the scores of a person have in replicates is the information: of 400 replicates the sum of
- * squares over 16 people has an error of 2 %. */
+/* The variance of people's scores over replicates equals the information: with 400 replicates of 16
+ * people the sum of squares has an error of 2 %. */
 static void test_information(void **state)
 {
   (void)state;
@@ -47,7 +48,7 @@ static void test_information(void **state)
   for (size_t e = 0; e < 2; e++) assert_near(squares[e] / information[e], 1, 0.08);
   free(taken);
   idm_spread_close(&c);
-  /* People who are held at the prior have no sds to look at. */
+  /* With the population held at the prior there are no sds to check. */
   p.design->held = true;
   check(idm_spread_open(&c, &r, &support_error));
   assert_int_equal(c.effects, 0);
@@ -71,7 +72,8 @@ static void test_verdict(void **state)
                                                    "between people, half-normal(0.01), contradicts "
                                                    "them, and keeps it too small"),
                      narrow);
-    /* People who differ have trajectories that do. */
+    /* If people differ beyond the prior, their trajectories differ too, and that check is not run.
+     */
     assert_int_equal(a->checks.of[IDM_CHECK_TRAJECTORIES].outcome,
                      narrow ? IDM_CHECK_NOT_RUN : IDM_CHECK_PASSED);
     assert_false(support_mentions(&a->misfits, "trajectories are not alike"));

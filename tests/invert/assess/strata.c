@@ -1,4 +1,5 @@
-/* Strata: the whole log of a plain fit, and the people and conditions of a population. */
+/* Tests strata: the whole log of a plain fit, and the people and conditions of a population,
+ * against known effects of every draw. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "invert/assess/asked_support.h"
 #include "invert/people/covariates_support.h"
 
-/* One stratum, at the draw of highest density. */
+/* One stratum, at the centre of the posterior. */
 static void test_whole(void **state)
 {
   (void)state;
@@ -36,15 +37,14 @@ static void test_whole(void **state)
 
 enum { DRAWS = 7 };
 
-/* log alpha of person i and what the condition adds to it: e_i and f_i, both known functions of
- * person and draw. */
+/* Effect of a person at a draw, of a known form: log alpha, the dose, and beta. */
 static double number(size_t effect, size_t person, size_t draw)
 {
   return 0.1 * (double)(person + 1) + (effect ? 10 : 0) + 0.01 * (double)(draw * (person + 2));
 }
 
-/* A person's first and last trajectories, of all conditions, are at either end of the person's
- * own time; one alone is in the middle. */
+/* The first and last trajectories of a person, over all conditions, are in the first and last
+ * periods; a single trajectory is in the middle one. */
 static void check_moments(const strata *s, size_t person)
 {
   size_t count = 0, least = PERIODS, most = 0;
@@ -61,7 +61,7 @@ static void check_moments(const strata *s, size_t person)
   assert_int_equal(most, count > 1 ? PERIODS : PERIODS / 2);
 }
 
-/* People whose dose is high or low: p1 to p5 have both, p6 has low alone. */
+/* People with a high or low dose: p1 to p5 have both, p6 has low only. */
 static void test_population(void **state)
 {
   (void)state;
@@ -71,7 +71,7 @@ static void test_population(void **state)
       covariates_design(problem, covariates_log, "agent", "alpha ~ dose", NULL, NULL);
   assert_non_null(design);
   const size_t effects = design->effects, people = design->people;
-  assert_int_equal(effects, 3); /* alpha, what the dose adds, beta */
+  assert_int_equal(effects, 3); /* alpha, the effect of the dose, beta */
   idm_people draws = {.chains = 1, .draws = DRAWS, .people = people, .effects = effects};
   draws.effect = calloc(effects * people * DRAWS, sizeof *draws.effect);
   assert_non_null(draws.effect);
@@ -98,7 +98,7 @@ static void test_population(void **state)
       assert_near(y[0], number(0, person, k) + (low ? number(1, person, k) : 0), 1e-12);
       assert_near(y[1], number(2, person, k), 1e-12);
     }
-    /* At the last draw. */
+    /* The centre is the last draw, and its steps are positive. */
     for (size_t j = 0; j < 2; j++)
       assert_true(s.centre[c * 2 + j] == y[j] && s.step[c * 2 + j] > 0);
   }

@@ -1,5 +1,5 @@
-/* Trajectories of one agent that are alike, and that are not: products of scores within
- * trajectories against differences of their likelihoods. */
+/* Tests the homogeneity of an agent's trajectories: products of scores within trajectories against
+ * differences of their likelihoods, and moments over replicates. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { TRAJECTORIES = 12, STEPS = 50 };
 
-/* Trajectories by alpha[trajectory], each by an agent of its own. */
+/* Fit trajectories with alpha[trajectory], each of a separate agent. */
 static void open_all(asked *a, const double *alpha)
 {
   idm_problem *problem = asked_reversal(0.3);
@@ -17,7 +17,7 @@ static void open_all(asked *a, const double *alpha)
   asked_open(a, problem, data, "alpha");
 }
 
-/* The same as trajectories of one agent. */
+/* Assign all trajectories to one agent, and open the check. */
 static void look(asked *a, decision_residuals *r, trajectories_check *c)
 {
   asked_unite(a->data);
@@ -33,7 +33,8 @@ static void close_all(asked *a, decision_residuals *r, trajectories_check *c)
   asked_close(a);
 }
 
-/* The sum over trajectories of the squared score, from the scorer's log-likelihoods by agent. */
+/* The sum over trajectories of the squared score, from differences of the scorer's log-likelihoods
+ * by agent. */
 static double squared_scores(asked *a)
 {
   const double h = 1e-4;
@@ -49,7 +50,7 @@ static double squared_scores(asked *a)
   return sum;
 }
 
-/* The same of single decisions. */
+/* The sum over decisions of the squared score. */
 static double squares_of_decisions(const decision_residuals *r)
 {
   double sum = 0;
@@ -93,8 +94,9 @@ static void test_products(void **state)
   close_all(&a, &r, &c);
 }
 
-/* Q less what the shift explains has mean 0 and the sd that is given to it: of 2,000 replicates the
- * error of the mean is .022, that of the variance .032; four of them are allowed. */
+/* The statistic after subtraction of the shift's part has mean 0 and the computed sd. Over 2,000
+ * replicates the error of the mean is .022, that of the variance .032; the tolerance is four
+ * errors. */
 static void test_replicates(void **state)
 {
   (void)state;
@@ -123,8 +125,8 @@ static void test_replicates(void **state)
   close_all(&a, &r, &c);
 }
 
-/* Trajectories of DIAG end by what is decided in them. Of LOGS right logs, the statistic is beyond
- * 2.33 in more than 3 with probability 6e-4. */
+/* Trajectories of DIAG end by the agent's decisions. Of LOGS logs of a correct model, more than 3
+ * exceed 2.33 with probability 6e-4. */
 static void test_short_trajectories(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* A log of which few draws leave an sd uncertain. */
+/* Logs for which few draws estimate an sd with a large error. */
 #include "invert/assess/uncertain_support.h"
 
 #include <stdio.h>

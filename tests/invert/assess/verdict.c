@@ -1,4 +1,5 @@
-/* The verdict in a line: never better than its halves. */
+/* Tests the verdict sentence for combinations of failures, misfits and omitted checks, against
+ * literal text. */
 #include <string.h>
 
 #include "idm/assess.h"

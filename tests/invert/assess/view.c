@@ -1,4 +1,5 @@
-/* Probabilities of every history, at the free numbers of the answer and at others of the held. */
+/* Tests predicted probabilities of every history, at the free parameters and at overridden held
+ * ones, against closed forms and separate logs of people. */
 #include "invert/assess/residual.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static void look(fixture *f, const fixed_override *opt_held, double *probability
   assert_true(seen);
 }
 
-/* A lapse mixes every probability with that of a coin. It is put back afterwards. */
+/* A lapse rate mixes every probability with uniform choice. Afterwards the override is removed. */
 static void test_held(void **state)
 {
   (void)state;
@@ -67,7 +68,7 @@ static void test_held(void **state)
   close_fixture(&f);
 }
 
-/* A number outside its range cannot be planned for, which is no error. */
+/* A parameter outside its range cannot be planned with, which is no error. */
 static void test_unseen(void **state)
 {
   (void)state;
@@ -80,7 +81,8 @@ static void test_unseen(void **state)
   close_fixture(&f);
 }
 
-/* People are seen each at numbers of their own: as a log of that person alone is. */
+/* Each person's probabilities are at their own parameters, and equal those of a log of that person
+ * only. */
 static void test_people(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* What a whole log bounds, brought over from a part of it, against profiles of the whole. */
+/* Tests profile intervals extrapolated from a part of a log to the whole log, against profiles of
+ * the whole log. */
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
@@ -15,12 +16,12 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
   return idm_matching_log_likelihood(context, y, log_density, opt_gradient, opt_error);
 }
 
-/* A log of DIAG with alpha and 1/beta free, and what profiles of all of it say. */
+/* A log of DIAG with alpha and 1/beta free, and profiles of the whole log. */
 typedef struct fixture {
   asked a;
   idm_identification profiled[NUMBERS];
-  double y[NUMBERS];                    /* about the maximum */
-  double covariance[NUMBERS * NUMBERS]; /* there */
+  double y[NUMBERS];                    /* near the maximum */
+  double covariance[NUMBERS * NUMBERS]; /* at the maximum */
 } fixture;
 
 static int setup(void **state)
@@ -51,8 +52,8 @@ static int teardown(void **state)
   return 0;
 }
 
-/* As a part that is a quarter of the log would have left it: its covariance is four times that of
- * the whole, its maximum is off by half an sd, its ends are anywhere. */
+/* Replace the results by those of a part of the log: its covariance is that of the whole divided by
+ * `share`, its maximum is off by half an sd, its ends are arbitrary. */
 static void pretend_part(fixture *f, double share)
 {
   for (size_t i = 0; i < NUMBERS; i++) {
@@ -73,7 +74,7 @@ static void bring_over(fixture *f, double share)
   check(idm_identify_full_log(&f->a.q, f->y, f->covariance, share, &support_error));
 }
 
-/* Ends by curvature are within a twentieth of the interval of those of the profile. */
+/* Ends by the curvature are within a twentieth of the width of those of the profile. */
 static void test_ends_are_those_of_profiles(void **state)
 {
   fixture *f = *state;
@@ -89,13 +90,13 @@ static void test_ends_are_those_of_profiles(void **state)
     assert_true(fabs(id->low - exact->low) < 0.05 * width);
     assert_true(fabs(id->high - exact->high) < 0.05 * width);
     assert_true(id->region[0][0] == id->low && id->region[0][1] == id->high);
-    assert_near(id->gap[0], 160, 1e-12); /* log-likelihoods add up */
+    assert_near(id->gap[0], 160, 1e-12); /* log-likelihoods scale with the size of the log */
     assert_near(id->gap[1], 320, 1e-12);
     assert_non_null(id->sentence);
   }
 }
 
-/* Several regions, or an end that is open, stay as they are and are said to be unchecked. */
+/* Several regions, or an open end, are left unchanged and marked as unchecked. */
 static void test_what_is_left_alone(void **state)
 {
   fixture *f = *state;
@@ -111,7 +112,8 @@ static void test_what_is_left_alone(void **state)
   assert_near(id[1].gap[1], 2, 1e-12);
 }
 
-/* A covariance that has nothing to do with the peak: its ends are not believed. */
+/* With a covariance far from the curvature at the maximum, ends are either unchecked or near those
+ * of the profile. */
 static void test_wrong_curvature(void **state)
 {
   fixture *f = *state;

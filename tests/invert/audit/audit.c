@@ -1,4 +1,4 @@
-/* Audits as a whole: what is refused, what stops, and dynamics of each group. */
+/* Tests whole audits: rejected requests, interruption and resumption, and dynamics by group. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,8 @@ static void expect_same(const idm_audit *a, const idm_audit *b)
   assert_int_equal(a->remarks.count, b->remarks.count);
 }
 
-/* Stopped again and again, and gone on with each time, an audit is what it is if nobody stops it. A
- * checkpoint of another request is refused. */
+/* An audit that is interrupted and resumed several times equals an uninterrupted one. A checkpoint
+ * of another request is rejected. */
 static void expect_to_go_on(audit_case *c)
 {
   static const double when[] = {0, 0.1, 0.5, 0.61, 0.75, 0.88, 0.95};
@@ -126,7 +126,7 @@ static void other_priors_are_refused(void **state)
   check(idm_problem_set_free(c.problem, "{alpha: {scale: log, prior: {uniform: [-2, 2]}}}",
                              &support_error));
   expect_refusal(&c, "the free block 'alpha' (prior uniform)");
-  /* A list of models does not follow dynamics that move. */
+  /* Models given as a list do not follow changed dynamics. */
   c.settings.dynamics = IDM_AUDIT_BY_GROUP;
   c.settings.fit.draws = 20;
   check(idm_problem_set_free(c.problem, "{alpha: {scale: log, prior: {normal: [0, 1]}}}",
@@ -135,7 +135,7 @@ static void other_priors_are_refused(void **state)
   audit_close(&c);
 }
 
-/* Both ways are reported: the shift is the difference of the two means. */
+/* Results with both dynamics are reported: the shift is the difference of the two means. */
 static void dynamics_of_each_group_are_compared_with_those_of_all(void **state)
 {
   (void)state;

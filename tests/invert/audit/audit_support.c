@@ -21,7 +21,7 @@ idm_problem *audit_problem(double sd)
   return problem;
 }
 
-/* The rows of one group, behind `used` bytes of text; the bytes used then. */
+/* Append the rows of one group at byte `used` of the text; returns the new number of bytes. */
 static size_t write_group(double alpha, const char *site, size_t cases, uint64_t seed, char *text,
                           size_t used, size_t size)
 {

@@ -1,4 +1,5 @@
-/* Cells: the normal approximation of what a log says, against the log-likelihood itself. */
+/* Tests the normal approximation of a cell's log-likelihood against the log-likelihood on a grid.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ static void the_approximation_has_the_slope_and_curvature_of_the_log(void **stat
   audit_tabulate(problem, data, everybody, &table);
   audit_cell cell = {.problem = problem, .data = data};
   check(idm_audit_cell_open(&cell, &settings, &mean, &sd, NULL, &support_error));
-  /* The mode of the posterior, and log L one posterior sd to either side of it. */
+  /* Compare log L one posterior sd on either side of the posterior mode. */
   const double precision = cell.precision[0] + 1 / (sd * sd);
   const double mode = cell.linear_term[0] / precision;
   const double width = 1 / sqrt(precision);
@@ -30,7 +31,7 @@ static void the_approximation_has_the_slope_and_curvature_of_the_log(void **stat
     assert_near(about, audit_look_up(&table, x) - audit_look_up(&table, mode), 0.15);
   }
   for (size_t i = 0; i < settings.chains; i++) assert_true(fabs(cell.start[i] - mode) < 10 * width);
-  idm_audit_cell_close(&cell); /* its data with it */
+  idm_audit_cell_close(&cell); /* with its data */
   idm_problem_destroy(problem);
   free(everybody);
 }

@@ -1,4 +1,4 @@
-/* Agents of one cell of an audit: their decisions and their numbers. */
+/* Tests the agents of an audit's cells: each has its own decisions and its own draws. */
 #include "invert/audit/model.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "invert/audit/lines.h"
 #include "invert/audit/nest_support.h"
 
-/* Agent i over all wards has the number i + draw / 10 in every draw. */
+/* Agent i over all cohorts has the parameter i + draw / (10 draws). */
 static void fill(const audit_model *m, audit_draws *draws)
 {
   const size_t all = draws->chains * draws->draws;
@@ -65,7 +65,7 @@ static void test_pooled(void **state)
   each_has_its_own_numbers(IDM_POOL_PARTIAL, 6);
 }
 
-/* Each group by itself, and all of them: everybody twice. */
+/* Without pooling, each group and all groups together: every agent twice. */
 static void test_apart(void **state)
 {
   (void)state;

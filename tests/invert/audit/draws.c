@@ -1,4 +1,4 @@
-/* Room for draws, and the share of the work that a watch is told. */
+/* Tests storage and checkpoints of an audit's draws, and the progress reported to a monitor. */
 #include "invert/audit/model.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void there_is_room_for_what_a_model_has(void **state)
   idm_audit_draws_clear(&draws);
 }
 
-/* Draws come back from a record as they went in. */
+/* Draws are unchanged after writing and reading a record. */
 static void draws_are_recorded(void **state)
 {
   (void)state;

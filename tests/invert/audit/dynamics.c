@@ -1,4 +1,5 @@
-/* Dynamics of a cell's own: learnt, with everything else as it was. */
+/* Tests dynamics learnt for a cell, against the true dynamics of a simulated log, with all else
+ * unchanged. */
 #include "invert/audit/model.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ static void they_are_learnt_and_the_models_follow(void **state)
   idm_dynamics_draws draws;
   enum { ways = 20 };
   const idm_sizes n = idm_setting_sizes(problem->setting);
-  /* The truth: a test that is right six times in ten. */
+  /* True dynamics: a test is right with probability .6. */
   for (size_t i = 0; i < n.actions * n.states * n.observations; i++)
     worse->setting->emission[i] = worse->setting->emission[i] > 0.5 ? 0.6 : 0.4;
   check(idm_problem_apply_rule(problem, &rule, &support_error));
@@ -41,7 +42,8 @@ static void they_are_learnt_and_the_models_follow(void **state)
     const double learnt = own->setting->emission[at];
     mean += learnt / ways;
     square += learnt * learnt / ways;
-    /* The models are the environment, less and more certain. */
+    /* The models follow the environment by their rule, with probabilities lower and higher by .1.
+     */
     assert_near(idm_theta_values(own->theta, IDM_EMISSION, 0)[at], learnt - 0.1, 1e-9);
   }
   const double sd = sqrt(square - mean * mean);
@@ -50,7 +52,7 @@ static void they_are_learnt_and_the_models_follow(void **state)
   assert_true(sd > 0.001 && sd < 0.03);
   assert_near(idm_theta_scalar(own->theta, IDM_ALPHA), 0.5, 0);
   idm_dynamics_draws_clear(&draws);
-  /* As a point: the mode, within three of these sds of their mean. */
+  /* As a point estimate: the mode, within three of these sds of the mean. */
   check(idm_audit_learn_dynamics(problem, data, false, 5, &draws, &support_error));
   check(idm_cut_apply(&(idm_cut_draws){problem, &draws, 1}, 0, own, &support_error));
   assert_near(own->setting->emission[at], mean, 3 * sd);
@@ -61,8 +63,8 @@ static void they_are_learnt_and_the_models_follow(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The file's start leads to the lower of two modes. Dispersed starts find the higher one, and draws
- * are of it; had they been of another, the audit would not be trusted. */
+/* The file's start leads to the lower of two modes. Dispersed starts find the higher one, from
+ * which the draws are; draws of a lower mode make the audit fail. */
 static void the_best_of_dispersed_starts_counts(void **state)
 {
   (void)state;
@@ -86,7 +88,7 @@ static void the_best_of_dispersed_starts_counts(void **state)
   assert_non_null(strstr(audit.failures.text[0], "in 1 of 1 groups"));
   idm_notes_clear(&audit.failures);
   idm_dynamics_draws_clear(&cell.own);
-  /* As a point: the states follow the first bit. */
+  /* As a point estimate: the states follow the first bit. */
   check(idm_audit_learn_dynamics(problem, data, false, 5, &cell.own, &support_error));
   const long low = idm_labels_find(&cell.own.name, "observation[look,a,lh]", 22);
   assert_true(low >= 0 && cell.own.value[low] > 0.3);

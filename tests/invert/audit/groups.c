@@ -1,4 +1,5 @@
-/* Groups of trajectories: levels, predicates, and everything that is no group. */
+/* Tests groups of trajectories by levels and by predicates, and the columns and predicates that are
+ * rejected. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ typedef struct fixture {
   idm_data *data;
 } fixture;
 
-/* Six patients, p5 without a colour, p6 of a colour of its own; `dose` changes within p2. */
+/* Six patients: p5 has no colour, p6 is the only one of its colour; `dose` changes within p2. */
 static int set_up(void **state)
 {
   static const char text[] = "agent,trajectory,action,observation,colour,size,dose,empty,same\n"
@@ -79,7 +80,7 @@ static void a_missing_value_meets_no_predicate(void **state)
   idm_groups_destroy(g);
 }
 
-/* What a column or predicates are refused with. */
+/* Check that a column or predicates are rejected with this message. */
 static void refused_by(const fixture *f, const char *column, const char *words)
 {
   idm_groups *g;
@@ -114,7 +115,7 @@ static void columns_that_make_no_groups_are_refused(void **state)
   assert_string_equal(error.file, "log.csv");
 }
 
-/* Names that stand for others than a group: everybody, and of more than ten groups the rest. */
+/* Reserved names: `all`, and `rest` if there are more than ten groups. */
 static void names_of_others_are_refused(void **state)
 {
   const fixture *f = *state;

@@ -1,5 +1,5 @@
-/* Dynamics that an audit holds: right ones pass, wrong ones fail every group and all of them
- * together, and the answer depends on them or not. */
+/* Tests an audit with held dynamics: true ones pass, wrong ones fail every group and their average,
+ * and shifts of contrasts against those of the groups. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "invert/audit/audit_support.h"
 
-/* Tests that are right with this probability, in the environment and around it in the models. */
+/* Set the probability that a test is right, in the environment and around it in the models. */
 static void set_right(idm_problem *problem, double right)
 {
   for (size_t i = 0; i < 12; i++)
@@ -19,8 +19,8 @@ static void set_right(idm_problem *problem, double right)
     }
 }
 
-/* Two groups of 400 patients whose tests are right with probability .70, under a file that gives
- * this. */
+/* Audit two groups of 400 patients whose tests are right with probability .70, with a file that
+ * gives `given`. */
 static audit_case run(double given)
 {
   audit_case c = audit_open(1.5, 0.5, 0.5, 400, "site");
@@ -62,7 +62,8 @@ static void wrong_dynamics_fail(void **state)
   audit_close(&c);
 }
 
-/* The shift of a contrast between cells of independent environments, and what is made of it. */
+/* The shift of a contrast between cells with independent environments, and its effect on the
+ * verdict. */
 static void contrasts_add_up(void **state)
 {
   (void)state;
@@ -75,7 +76,7 @@ static void contrasts_add_up(void **state)
   }
   idm_audit_quantity *n = &a->contrast[0].number[0];
   assert_near(n->dynamics_shift * n->diagnosis.sd, sqrt(sum), 1e-9);
-  /* Judged again with other shifts: in units of the coordinate before, in sds after. */
+  /* Flag dependence for other shifts: in units of the coordinate before, in sds after. */
   for (int beyond = 0; beyond < 2; beyond++) {
     for (size_t g = 0; g < a->sides; g++) a->group[g].number[0].dynamics_shift = 0;
     a->contrast[0].verdict = IDM_AUDIT_IDENTIFIED;
@@ -87,7 +88,7 @@ static void contrasts_add_up(void **state)
     assert_string_equal(idm_audit_contrast_verdict(&a->contrast[0]),
                         beyond ? "depends on dynamics" : "identified");
   }
-  /* A group has the word too, unless its verdict is worse. */
+  /* A group depends on dynamics too, unless its verdict is worse. */
   idm_audit_group *group = &a->group[0];
   for (int worse = 0; worse < 2; worse++) {
     for (size_t g = 0; g < a->sides; g++) a->group[g].number[0].dynamics_shift = 0;

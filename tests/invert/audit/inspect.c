@@ -1,5 +1,4 @@
-/* The model's half of the verdict on the cells of an audit: what `idm fit` says of each by itself.
- */
+/* Tests the checks of the model in the cells of an audit, which equal those of a single cell. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -9,7 +8,7 @@
 
 enum { CELLS = 2, DRAWS = 6, TRAJECTORIES = 40, STEPS = 30, AGENTS = 12 };
 
-/* Agents who are alike, and agents who are not: half of them choose by chance. */
+/* Agents of the first cell are equal; half of those of the second choose at random. */
 typedef struct fixture {
   idm_fit_settings settings;
   idm_problem *problem;
@@ -67,7 +66,7 @@ static void expect_same_notes(const idm_notes *a, const idm_notes *b)
   for (size_t i = 0; i < a->count; i++) assert_string_equal(a->text[i], b->text[i]);
 }
 
-/* Whoever is not alike is found in the second cell, and only there. */
+/* The heterogeneous agents are reported in the second cell only. */
 static void test_verdicts(void **state)
 {
   fixture *f = *state;
@@ -80,7 +79,7 @@ static void test_verdicts(void **state)
   idm_audit_inspect_clear(NULL, CELLS);
 }
 
-/* Threads, and other cells beside it, change nothing of what is said of a cell. */
+/* The number of threads and the other cells do not affect the notes on a cell. */
 static void test_cells_are_judged_by_themselves(void **state)
 {
   fixture *f = *state;

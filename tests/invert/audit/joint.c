@@ -1,4 +1,4 @@
-/* Audits over dynamics that are drawn with the decisions: two groups against quadrature, other
+/* Tests audits with dynamics drawn jointly with the decisions: two groups against quadrature, other
  * logs, and interruptions. */
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "invert/joint/joint_support.h"
 
-/* Two groups: the trajectories of even and of odd places. */
+/* Two groups: trajectories with even and with odd indices. */
 static idm_groups halves(const idm_data *data, bool *member, size_t *missing)
 {
   idm_groups g = {
@@ -29,8 +29,8 @@ static idm_audit_settings settings_of(long draws)
   return settings;
 }
 
-/* The difference of the groups' numbers is normal(0, sqrt(2) tau), which for small tau is narrower
- * than the grid: what its sum over the grid has to be multiplied by to be its integral. */
+/* The difference of the groups' parameters is normal(0, sqrt(2) tau), which for small tau is
+ * narrower than the grid. Returns the ratio of its integral to its sum over the grid. */
 static double coarseness(double tau, double spacing)
 {
   double sum = 0;
@@ -38,8 +38,8 @@ static double coarseness(double tau, double spacing)
   return 2 * sqrt(acos(-1)) * tau / (spacing * sum);
 }
 
-/* Density of the two groups' numbers, the level normal(0, 1) and the spread halfnormal(1/2)
- * integrated out: a mixture of normals with variances 1 + tau^2 and covariance 1. */
+/* Prior density of the two groups' parameters, integrated over the level, normal(0, 1), and the sd
+ * tau, half-normal(1/2): a mixture of normals with variances 1 + tau^2 and covariance 1. */
 static double prior_at(double x, double y, double spacing)
 {
   enum { POINTS = 200 };
@@ -53,7 +53,7 @@ static double prior_at(double x, double y, double spacing)
   return sum;
 }
 
-/* Moments of both groups' numbers and of their difference. */
+/* Moments of both groups' parameters and of their difference. */
 static void integrate(const joint_grid *grid, joint_moments *moments)
 {
   static double prior[JOINT_ALPHAS][JOINT_ALPHAS];
@@ -109,7 +109,8 @@ static void test_quadrature(void **state)
   joint_close(&s);
 }
 
-/* With another log each of some draws of the dynamics is audited; without pooling too. */
+/* With another log, or without pooling, a cut posterior is used: one audit per selected draw of the
+ * dynamics. */
 static void test_cuts(void **state)
 {
   (void)state;
@@ -153,7 +154,7 @@ static void test_goes_on(void **state)
     const idm_status status =
         idm_audit_run(s.problem, s.data, &groups, &settings, &cut, &watch, &parts, &support_error);
     support_resumed(&r, status);
-    /* The chains are in it: at least their draws of four numbers. */
+    /* The checkpoint contains the chains: at least their draws of four coordinates. */
     if (when[k] > 0.1) assert_true(r.length > 4 * sizeof(double) * 4 * 30);
   }
   assert_non_null(parts);

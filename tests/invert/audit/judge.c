@@ -1,4 +1,5 @@
-/* Verdicts on groups and contrasts: who is identified, who is the prior's, who failed; and Holm. */
+/* Tests the verdicts on groups and contrasts of an audit on simulated groups of known parameters,
+ * and Holm's adjustment against R. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ static bool says(const idm_audit_group *group, const char *words)
   return mentions(&group->reasons, words);
 }
 
-/* Three patients say next to nothing under a prior that is narrow. */
+/* Three patients have little information compared with a narrow prior. */
 static void little_data_are_the_priors(void **state)
 {
   (void)state;
@@ -58,7 +59,7 @@ static void little_data_are_the_priors(void **state)
   audit_close(&c);
 }
 
-/* One decision each: the model is hardly tested, which is no misfit. */
+/* One decision per group hardly tests the model, which is no misfit. */
 static void one_decision_is_no_misfit(void **state)
 {
   (void)state;
@@ -85,7 +86,7 @@ static void one_decision_is_no_misfit(void **state)
   audit_close(&c);
 }
 
-/* The verdict on the first group over eight draws of dynamics learnt from so many patients. */
+/* The verdict on the first group over eight draws of dynamics learnt from `patients` patients. */
 static idm_audit_verdict over_dynamics(size_t patients, double *between)
 {
   audit_case c = audit_open(1.5, 0.5, 0.5, 150, "site");
@@ -119,7 +120,8 @@ static idm_audit_verdict over_dynamics(size_t patients, double *between)
   return verdict;
 }
 
-/* What few patients say of a test leaves everybody's number open, however much they decide. */
+/* Dynamics learnt from few patients leave the parameters of the groups open, however many decisions
+ * the groups have. */
 static void dynamics_decide_where_they_are_open(void **state)
 {
   (void)state;
@@ -130,8 +132,8 @@ static void dynamics_decide_where_they_are_open(void **state)
   assert_true(between < 0.5);
 }
 
-/* A file that takes the test for right nine times in ten, where it is seven times: given dynamics
- * of another log, in which it is seven, the decisions are tested in those and not in the file's. */
+/* The file gives .9 to a test that is right with probability .7. Under dynamics learnt from another
+ * log with .7, the decisions are tested in those and not in the file's. */
 static void the_model_is_tested_in_learnt_dynamics(void **state)
 {
   (void)state;
@@ -161,7 +163,7 @@ static void the_model_is_tested_in_learnt_dynamics(void **state)
   audit_close(&c);
 }
 
-/* Groups that differ are told apart, with nothing to say against them. */
+/* Groups that differ are identified, without reasons against them. */
 static void much_data_identify(void **state)
 {
   (void)state;
@@ -184,8 +186,8 @@ static void much_data_identify(void **state)
   audit_close(&c);
 }
 
-/* Groups that differ and are not pooled: one vector for all is an average, which `all` states, and
- * which is no misfit of the groups. */
+/* Without pooling, a single vector for groups that differ is an average. The group `all` reports
+ * this, and it is no misfit of the groups. */
 static void groups_that_differ_are_no_misfit(void **state)
 {
   (void)state;
@@ -207,7 +209,7 @@ static void groups_that_differ_are_no_misfit(void **state)
   }
 }
 
-/* Agents who differ across groups, which do not: `all` is no average over groups. */
+/* Agents differ within groups, and groups do not differ: `all` is no average over groups. */
 static void agents_that_differ_fail_all(void **state)
 {
   (void)state;
@@ -222,7 +224,7 @@ static void agents_that_differ_fail_all(void **state)
   audit_close(&c);
 }
 
-/* Two clinicians who are nothing alike, in one group: a column that goes across them. */
+/* Both groups contain decisions of two clinicians whose parameters differ. */
 static void agents_that_differ_fail_their_group(void **state)
 {
   (void)state;
@@ -238,7 +240,7 @@ static void agents_that_differ_fail_their_group(void **state)
   audit_close(&c);
 }
 
-/* One group takes the two diagnoses for each other: nothing that is free explains that. */
+/* One group exchanges the two diagnoses, which no free parameter explains. */
 static void decisions_that_no_number_explains_fail_their_group(void **state)
 {
   (void)state;
@@ -256,7 +258,7 @@ static void decisions_that_no_number_explains_fail_their_group(void **state)
   audit_close(&c);
 }
 
-/* A group of one patient beside two of many: narrow, but by what the others did. */
+/* The posterior of a group of one patient is narrow because of two groups of many patients. */
 static void a_group_of_few_is_identified_by_the_others(void **state)
 {
   (void)state;
@@ -264,7 +266,7 @@ static void a_group_of_few_is_identified_by_the_others(void **state)
   idm_data *data = audit_data(problem, (const double[]){0.7, 0.7, 0.7}, 3, 150);
   idm_groups *groups;
   check(idm_groups_by(data, "site", &groups, NULL, &support_error));
-  /* All but one of the first group go over to the second. */
+  /* All but one patient of the first group move to the second. */
   for (size_t t = 1; t < 150; t++) {
     groups->member[t] = false;
     groups->member[data->trajectories + t] = true;
@@ -286,7 +288,7 @@ static void a_group_of_few_is_identified_by_the_others(void **state)
 
 /* --- contrasts ------------------------------------------------------------------------------ */
 
-/* A log of three sites, and predicates on it whose members a test may change. */
+/* A log of three sites, with predicates whose members a test may change. */
 static audit_case open_predicates(const char *const *predicate, size_t count, double first)
 {
   audit_case c = {.problem = audit_problem(1.5), .settings = audit_settings()};
@@ -296,8 +298,8 @@ static audit_case open_predicates(const char *const *predicate, size_t count, do
   return c;
 }
 
-/* All but one patient meet a predicate: the rest is that one's, and so is the difference, whatever
- * is known of everybody. */
+/* All but one patient satisfy a predicate. The rest is one patient, so that the rest and the
+ * contrast are not identified. */
 static void a_contrast_is_worth_what_the_rest_is(void **state)
 {
   (void)state;
@@ -319,8 +321,8 @@ static void a_contrast_is_worth_what_the_rest_is(void **state)
   }
 }
 
-/* Those who meet no predicate are in no group; what the model does not explain of them fails what
- * they are compared with. */
+/* Patients who satisfy no predicate are in no group. A misfit of theirs fails the rests, and the
+ * contrasts with them. */
 static void misfits_of_those_in_no_group_are_told(void **state)
 {
   (void)state;
@@ -338,14 +340,14 @@ static void misfits_of_those_in_no_group_are_told(void **state)
     assert_false(audit->contrast[i].number[0].significant);
     told += rest->misfits.count > 0;
   }
-  assert_int_equal(told, 1); /* once is enough */
+  assert_int_equal(told, 1); /* reported once */
   assert_int_equal(audit->group[2].verdict, IDM_AUDIT_FAILED);
   assert_false(audit->trusted);
   audit_close(&c);
 }
 
-/* Two predicates that all but one patient meet alike: the two sides of each are known, and its
- * effect, the other held, is not. */
+/* Two predicates with equal members but for one patient: the sides of each contrast are identified,
+ * its effect given the other predicate is not. */
 static void effects_that_go_together_are_the_priors(void **state)
 {
   (void)state;
@@ -361,8 +363,8 @@ static void effects_that_go_together_are_the_priors(void **state)
   audit_close(&c);
 }
 
-/* Draws of two sides that each suffice, and of a difference that do not: the contrast fails, and so
- * does the audit. */
+/* The draws of both sides are sufficient, those of their difference are not: the contrast and the
+ * audit fail. */
 static void a_contrast_fails_by_its_own_draws(void **state)
 {
   (void)state;
@@ -392,8 +394,8 @@ static void a_contrast_fails_by_its_own_draws(void **state)
 
 /* --- the prior ------------------------------------------------------------------------------ */
 
-/* What a group's decisions make of the prior by themselves is, without pooling, what they make of
- * it: also where the likelihood has a long tail, as of few decisions. */
+/* Without pooling, the contraction by a group's decisions alone equals that of its posterior, also
+ * for likelihoods with long tails from few decisions. */
 static void what_a_log_tells_has_its_tails(void **state)
 {
   (void)state;
@@ -410,7 +412,7 @@ static void what_a_log_tells_has_its_tails(void **state)
   }
 }
 
-/* A prior dozens of its sds away from what the decisions say, on either side. */
+/* A prior dozens of its sds away from the likelihood, on either side. */
 static void a_prior_that_is_far_off_fails(void **state)
 {
   (void)state;
@@ -432,7 +434,7 @@ static void a_prior_that_is_far_off_fails(void **state)
   }
 }
 
-/* A lattice of three intervals, where the agents planned on one of 40. */
+/* A lattice of resolution 3, for agents who planned at 40. */
 static void a_lattice_that_is_too_coarse_fails(void **state)
 {
   (void)state;
@@ -453,8 +455,8 @@ static void a_lattice_that_is_too_coarse_fails(void **state)
   }
 }
 
-/* Which side is bet on after looks that were not recorded says nothing of the sign of alpha:
- * 1/alpha and -1/alpha explain a log alike, with a valley between them that no chain crosses. */
+/* The side of a bet after looks without recorded observations does not depend on the sign of alpha:
+ * 1/alpha and -1/alpha have equal likelihoods, with a valley between them that no chain crosses. */
 static void modes_that_chains_cannot_leave_fail(void **state)
 {
   (void)state;

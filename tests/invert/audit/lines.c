@@ -1,4 +1,5 @@
-/* Cells and lines: which trajectories, which effects, which weights. */
+/* Tests cells and linear combinations of an audit: members, effects, weights, prior variances and
+ * prior ratios. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -95,7 +96,8 @@ static void separate_predicates_have_a_cell_for_the_others(void **state)
   unmake(&f);
 }
 
-/* Var x_g = s^2 + E tau^2, and of a contrast twice the latter; draws are sums of what they hold. */
+/* Var x_g = s^2 + E tau^2, and Var of a contrast = 2 E tau^2. Draws are weighted sums of cells and
+ * effects. */
 static void lines_have_the_variance_of_their_prior(void **state)
 {
   (void)state;

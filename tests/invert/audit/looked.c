@@ -1,4 +1,5 @@
-/* Looks at the model again: the draw of the dynamics in which fewest groups fail counts. */
+/* Tests the repeated checks of an audit's model: the draw of the dynamics in which the fewest
+ * groups fail determines the result. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -10,8 +11,8 @@
 
 enum { WAYS = 8 };
 
-/* Take the test for right nine times in ten instead of seven, in all draws but those of two ways
- * or, where there is none to spare, in all. */
+/* Change the probability that a test is right from .7 to .9 in all draws, except those of two
+ * audited draws if `spare`. */
 static void spoil(idm_dynamics_draws *draws, bool spare)
 {
   const size_t all = draws->chains * draws->draws;
@@ -55,7 +56,7 @@ static void the_draw_in_which_fewest_fail_counts(void **state)
   assert_true(count_unfit(false) > 0);
 }
 
-/* A look that leaves a test out does not replace one that made it, however few sides fail. */
+/* Checks that leave a test out do not replace checks that ran it, even if fewer sides fail. */
 static void a_look_with_fewer_tests_does_not_count(void **state)
 {
   (void)state;

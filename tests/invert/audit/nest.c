@@ -1,5 +1,5 @@
-/* Agents nested in groups: how they are divided, and who is refused. What is drawn of them is in
- * nested.c. */
+/* Tests the cohorts of agents nested in groups, and requests that are rejected. Their draws are
+ * tested in nested.c. */
 #include "invert/audit/model.h"
 
 #include <math.h>
@@ -15,14 +15,14 @@
 
 /* --- wards ---------------------------------------------------------------------------------- */
 
-/* Predicates: everybody has the effects of those that the agent meets. */
+/* With predicates, every agent has the effects of the predicates that it satisfies. */
 static void predicates_are_effects_of_agents(void **state)
 {
   (void)state;
   nest_case f = nest_make(6, 0, 0, 10);
   audit_estimands plan;
   f.groups->partition = false;
-  for (size_t t = 0; t < f.data->trajectories; t++) /* the first also takes in agents 4 and 5 */
+  for (size_t t = 0; t < f.data->trajectories; t++) /* agents 4 and 5 satisfy the first one too */
     if (f.data->agent[t] > 3) f.groups->member[t] = true;
   check(idm_audit_estimands(f.problem, f.data, f.groups, &f.settings, &plan, &support_error));
   const audit_model *m = &plan.model;
@@ -69,7 +69,7 @@ static void agents_in_several_groups_are_named(void **state)
   refused(&f, IDM_INPUT, words);
   f.groups->member[2 * f.data->trajectories + t] = false;
   refused(&f, IDM_INPUT, "in 'no group' and in 'b'");
-  /* Of predicates: two trajectories that share the first group and not the second. */
+  /* Predicates: two trajectories of an agent satisfy the first, and only one of them the second. */
   f.groups->partition = false;
   for (size_t i = 0; i < f.data->trajectories; i++) f.groups->member[i] = true;
   refused(&f, IDM_INPUT, "in 'b' and others that are not");
@@ -85,14 +85,14 @@ static void groups_of_one_agent_need_others(void **state)
   nest_unmake(&f);
 }
 
-/* Nothing tells the sd within groups from that between them. */
+/* With one agent per group, the sds within and between groups are not separately identified. */
 static void pooled_groups_of_one_each_are_refused(void **state)
 {
   (void)state;
   nest_case f = nest_make(3, 0, 0, 10);
   refused(&f, IDM_INPUT, "every group has one agent");
   nest_unmake(&f);
-  /* Predicates have a level as well: a, b and c met by one each, and by one none. */
+  /* Predicates also have a level: a, b and c with one agent each, and one agent without. */
   f = nest_make(4, 0, 0, 10);
   f.groups->partition = false;
   for (size_t t = 0; t < f.data->trajectories; t++)

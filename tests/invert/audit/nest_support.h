@@ -1,4 +1,4 @@
-/* Agents of three groups, for tests of agents nested in groups. */
+/* Fixture: agents nested in three groups. */
 #ifndef IDM_TESTS_AUDIT_NEST_SUPPORT_H
 #define IDM_TESTS_AUDIT_NEST_SUPPORT_H
 
@@ -6,7 +6,7 @@
 #include "invert/people/reference_support.h"
 
 enum { NEST_GROUPS = REFERENCE_GROUPS };
-/* Of log alpha, which is normal(0, this). */
+/* sd of the prior of log alpha, normal(0, NEST_PRIOR_SD) */
 #define NEST_PRIOR_SD 1.2
 
 typedef struct nest_case {
@@ -17,11 +17,12 @@ typedef struct nest_case {
   idm_audit *audit; /* NULL until it is run */
 } nest_case;
 
-/* Group g takes in every agent whose number leaves the rest g by `groups`. */
+/* Agent i is in group i mod `groups`. */
 idm_groups *nest_divide(const idm_data *data, size_t groups);
-/* Agents at x: [person]. */
+/* Agents with log alpha x[person]. */
 nest_case nest_make_at(size_t people, const double *x, size_t decisions);
-/* Agents of three groups, `apart` from each other and `sd` within. */
+/* Agents of three groups: the groups' means of log alpha differ by the second argument, and agents
+ * have the sd `sd` within groups. */
 nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions);
 void nest_run(nest_case *f);
 void nest_unmake(nest_case *f);

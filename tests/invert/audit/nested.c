@@ -1,6 +1,6 @@
-/* Agents nested in groups: draws against exact posteriors, and verdicts.
+/* Tests draws of agents nested in groups against quadrature, and the verdicts on such groups.
  *
- * A comparison fails by chance where a mean is 4.5 of its standard errors away: 7 in a million. */
+ * A comparison fails if a mean is 4.5 standard errors away, by chance with probability 7e-6. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void pooled_groups_agree_with_quadrature(void **state)
   nest_unmake(&f);
 }
 
-/* Each group is a population of its own: the last of the sides, which is everybody, too. */
+/* Without pooling each group is a population of its own, and so is the last side, all agents. */
 static void groups_apart_agree_with_quadrature(void **state)
 {
   (void)state;
@@ -57,7 +57,7 @@ static void groups_apart_agree_with_quadrature(void **state)
   agrees("within", &f.audit->group[NEST_GROUPS].within[0], &exact.sd);
   assert_null(f.audit->within);
   assert_null(f.audit->mean);
-  /* Draws of two groups owe nothing to each other. */
+  /* Draws of two groups are independent. */
   const idm_audit_quantity *a = f.audit->group[0].number, *b = f.audit->group[1].number;
   const size_t all = f.audit->chains * f.audit->draws;
   double product = 0;
@@ -72,7 +72,7 @@ static void groups_apart_agree_with_quadrature(void **state)
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-/* The first agents keep one trajectory each and are a; the others are b and c. */
+/* The first `few` agents keep one trajectory each and form group a; the others are in b and c. */
 static void thin_out(nest_case *f, size_t few)
 {
   uint32_t *kept = idm_new(f->data->trajectories, sizeof *kept);
@@ -104,8 +104,8 @@ static bool remarked(const idm_audit *audit, const char *words)
   return false;
 }
 
-/* One agent of a group, with one trajectory, many of the others: what is said of the group comes
- * from them. */
+/* One agent with one trajectory in a group, and many agents in the others: the posterior of the
+ * group is determined by the others. */
 static void a_group_of_one_is_driven_by_the_others(void **state)
 {
   (void)state;
@@ -123,9 +123,9 @@ static void a_group_of_one_is_driven_by_the_others(void **state)
   nest_unmake(&f);
 }
 
-/* Agents who never err, of few decisions, say that alpha is not high and no more. Where the others
- * put them their likelihoods are curved, and yet what they would say alone is what a fit of theirs
- * says. */
+/* Agents without errors in few decisions bound alpha only above. Their likelihoods are curved at
+ * the values of the other groups, but the contraction by their own decisions equals that of a
+ * separate fit. */
 static void a_bound_is_no_knowledge(void **state)
 {
   (void)state;
@@ -148,8 +148,8 @@ static void a_bound_is_no_knowledge(void **state)
   nest_unmake(&f);
 }
 
-/* Agents who differ fail a group that is to share one number, and not one that they are nested in.
- */
+/* Heterogeneous agents fail a group with one common parameter, but not a group in which they are
+ * nested. */
 static void agents_who_differ_are_no_misfit(void **state)
 {
   (void)state;
@@ -166,7 +166,8 @@ static void agents_who_differ_are_no_misfit(void **state)
   nest_unmake(&f);
 }
 
-/* Two agents a group hardly say how agents vary: intervals are the prior's, and that is said. */
+/* Two agents per group hardly identify the sd of agents: its posterior is near the prior, which is
+ * reported. */
 static void an_sd_of_the_prior_is_remarked(void **state)
 {
   (void)state;
@@ -187,8 +188,7 @@ static const idm_check_id of_the_model[] = {
     IDM_CHECK_STEPS,       IDM_CHECK_LENGTHS,    IDM_CHECK_REPETITION, IDM_CHECK_AGENT_BANDS,
     IDM_CHECK_CALIBRATION, IDM_CHECK_EXTENSIONS, IDM_CHECK_ENVIRONMENT};
 
-/* Agents of whom everything is modelled pass every test, and groups have a shift by the dynamics.
- */
+/* Agents under a correct model pass every test, and groups have a shift by the dynamics. */
 static void agents_are_tested(void **state)
 {
   (void)state;
@@ -204,7 +204,7 @@ static void agents_are_tested(void **state)
   nest_unmake(&f);
 }
 
-/* Slips of 20 % that are not modelled fail every group by name. */
+/* A lapse rate of 20 % that is not modelled fails every group, with its name. */
 static void slips_of_agents_are_named(void **state)
 {
   (void)state;

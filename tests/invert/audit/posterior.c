@@ -1,4 +1,4 @@
-/* Audits as posteriors: every number along its axis, draw by draw. */
+/* Tests the conversion of an audit to a posterior: names, axes and draws of every quantity. */
 #include <math.h>
 #include <string.h>
 

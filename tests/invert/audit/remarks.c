@@ -1,5 +1,5 @@
-/* Remarks on an audit: the share of the dynamics, and whether they were drawn with the decisions.
- */
+/* Tests the remarks on an audit about the variance between draws of dynamics, and about jointly
+ * drawn dynamics. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "invert/check.h"
 #include "support.h"
 
-/* One group, all, one contrast and one number, without draws. */
+/* An audit of one group, `all`, one contrast and one parameter, without draws. */
 static void remark(idm_joint_dynamics *opt_joint, size_t cuts, double between, idm_audit *a)
 {
   static char *names[] = {"log_alpha"};

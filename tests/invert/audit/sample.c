@@ -1,5 +1,5 @@
-/* Draws of audits against exact posteriors: tabulated likelihoods, and sums over a grid of level,
- * spread, and effects in its units. Tolerances are five Monte-Carlo errors. */
+/* Tests draws of audits against exact posteriors from tabulated likelihoods, summed over a grid of
+ * level, spread, and standardised effects. Tolerances are five Monte Carlo errors. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static const double prior_sd = 1.5;
 
 /* --- sums ----------------------------------------------------------------------------------- */
 
-/* Weighted sums of numbers, and of their squares. */
+/* Weighted sums of quantities and of their squares. */
 typedef struct sums {
   double weight;
   double sum[MOST];
@@ -46,7 +46,8 @@ static void compare(const idm_audit_quantity *n, const sums *exact, size_t i)
   assert_near(d->sd / sd(exact, i), 1, 5 * d->mcse_sd / d->sd + 0.01);
 }
 
-/* Level and log spread at a place of their grid, and their prior with the Jacobian. */
+/* Level and spread at point i of their grid, on a log scale of the spread. Returns their prior
+ * density with the Jacobian. */
 static double place_population(size_t i, double s, double *mu, double *tau)
 {
   const double t = log(s / 2) - 6 + 7.5 * (double)(i / LEVELS) / (SPREADS - 1);
@@ -90,8 +91,8 @@ static void unmake(fixture *f)
 
 /* --- tests ---------------------------------------------------------------------------------- */
 
-/* Two groups, pooled: x_g = mu + tau z_g. Numbers: mu, tau, x_1, x_2, x_2 - x_1, and whether that
- * is above 0. */
+/* Two pooled groups: x_g = mu + tau z_g. Quantities: mu, tau, x_1, x_2, x_2 - x_1, and whether x_2
+ * - x_1 is positive. */
 static void sum_two(const audit_table *table, double scale, sums *s)
 {
   for (size_t i = 0; i < LEVELS * SPREADS; i++) {
@@ -131,14 +132,14 @@ static void two_pooled_groups_are_exact(void **state)
   compare(&a->group[1].number[0], &exact, 3);
   compare(&a->contrast[0].number[0], &exact, 4);
   assert_near(a->contrast[0].number[0].positive, mean(&exact, 5), 0.02);
-  /* Weights that double the scale are uneven: the shift has an error of about .04. */
+  /* Importance weights for a doubled scale are uneven: the shift has an error of about .04. */
   for (size_t g = 0; g < 2; g++)
     assert_near(a->group[g].number[0].prior_shift,
                 (mean(&twice, 2 + g) - mean(&half, 2 + g)) / sd(&exact, 2 + g), 0.2);
   unmake(&f);
 }
 
-/* Overlapping predicates: cells of four patterns, x_c = mu + tau (Z z)_c. Numbers: e_1, e_2. */
+/* Overlapping predicates: cells of four patterns, x_c = mu + tau (Z z)_c. Quantities: e_1, e_2. */
 static void sum_predicates(const audit_table *table, sums *s)
 {
   enum { coarse = 41 };
@@ -184,8 +185,8 @@ static void overlapping_predicates_are_exact(void **state)
   free(member);
 }
 
-/* One predicate that all but three patients meet: those few leave level and effect open, whose sum
- * the others know. Numbers: mu, tau, e. */
+/* All but three patients satisfy a predicate: level and effect are uncertain, and their sum is
+ * identified by the others. Quantities: mu, tau, e. */
 static void a_predicate_that_nearly_all_meet_is_exact(void **state)
 {
   (void)state;
@@ -221,7 +222,7 @@ static void a_predicate_that_nearly_all_meet_is_exact(void **state)
   unmake(&f);
 }
 
-/* Nothing to do with each other: normal(0, sd) times the likelihood, one by one. */
+/* Independent groups: normal(0, sd) times the likelihood of each. */
 static void separate_groups_are_exact(void **state)
 {
   (void)state;
@@ -243,7 +244,7 @@ static void separate_groups_are_exact(void **state)
   unmake(&f);
 }
 
-/* Separate fits of those who meet a predicate and those who do not share nobody. */
+/* Separate fits of the members of a predicate and of the rest have no trajectory in common. */
 static void separate_predicates_are_compared_with_the_others(void **state)
 {
   (void)state;

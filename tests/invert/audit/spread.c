@@ -1,4 +1,5 @@
-/* Effects with a common spread: closed forms of the integral, and draws against it. */
+/* Tests the prior of effects with a common spread against closed forms of its integral, and draws
+ * of spread and level against quadrature. */
 #include "invert/audit/model.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ static void test_closed_forms(void **state)
   assert_true(idm_spread_log_prior(INFINITY, 2, 1) == -INFINITY);
 }
 
-/* E[1 / tau^2] given effects: minus twice the derivative of the log integral by the squares. */
+/* E[1 / tau^2] given the effects: minus twice the derivative of the log integral by the sum of
+ * squares. */
 static void test_draws(void **state)
 {
   (void)state;
@@ -50,7 +52,7 @@ static void test_draws(void **state)
     }
     const double mean = sum / DRAWS;
     const double error = sqrt((sum_of_squares / DRAWS - mean * mean) / DRAWS);
-    /* A grid of 256 points spreads a draw over up to 4 % of its value: E[1/x^2] by .1 %. */
+    /* A grid of 256 points rounds a draw by up to 4 %, which changes E[1/x^2] by .1 %. */
     assert_true(fabs(mean - expected) < 5 * error + 1e-3 * expected);
   }
   assert_true(isnan(idm_spread_draw(0, 3, 1, &random)));
@@ -80,9 +82,9 @@ static void integrate(const idm_spread_levels *l, const double *level, double ex
   }
 }
 
-/* Of 20,000 draws means have an error of .007 sd and sds one of .5 % (1 % in heavy tails): four of
- * each. The fourth levels are alike and far from where their mean is expected, the last are around
- * it. */
+/* With 20,000 draws means have an error of .007 sd and sds one of .5 % (1 % in heavy tails); the
+ * tolerance is four errors. The fourth levels are close to each other and far from the prior mean,
+ * the last are around it. */
 static void test_population(void **state)
 {
   (void)state;

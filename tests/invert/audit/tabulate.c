@@ -1,4 +1,5 @@
-/* Grids in place of likelihoods: what they are off by, and that looks make up for it. */
+/* Tests grids of a cell's log-likelihood: their error, and delayed acceptance with exact
+ * likelihoods, which corrects it. */
 #include "invert/audit/model.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 static const double prior_mean = 0, prior_sd = 1.5;
 
-/* One cell by itself, and its likelihood tabulated finely. */
+/* A single cell, and its likelihood on a fine table. */
 typedef struct fixture {
   idm_problem *problem;
   idm_fit_settings settings;
@@ -56,7 +57,7 @@ static int teardown(void **state)
   return 0;
 }
 
-/* The likelihood and a tilt of 8 nats a unit: some 0.7 over a posterior sd. */
+/* The log-likelihood plus a tilt of 8 nats per unit, some 0.7 nats per posterior sd. */
 static idm_status tilted(void *context, const double *x, double *column, idm_error *opt_error)
 {
   (void)opt_error;
@@ -121,8 +122,8 @@ static void grids_follow_the_likelihood(void **state)
   idm_audit_draws_clear(&draws);
 }
 
-/* A grid that is off is found out, and looks bring back the posterior: within .15 sd, four errors
- * of some 700 draws that are worth. */
+/* The error of a wrong grid is measured, and exact likelihoods restore the posterior: within .15
+ * sd, four errors of some 700 effective draws. */
 static void looks_make_up_for_a_grid(void **state)
 {
   fixture *f = *state;

@@ -1,5 +1,5 @@
-/* Biases by name: the rules, agents that show one, and the asymmetry of an optimist against plain
- * sums. */
+/* Tests the classification of biases: its rules, agents with known weights, and the asymmetry of an
+ * optimist against plain sums. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static size_t count_biases(const idm_person_summary *person)
   return count;
 }
 
-/* The whole interval is beyond the margin, over enough updates. */
+/* A bias requires that the whole interval is beyond the margin, and enough updates. */
 static void rules_need_intervals_and_updates(void **state)
 {
   (void)state;
@@ -56,7 +56,7 @@ static void rules_need_intervals_and_updates(void **state)
   assert_false(idm_person_has_bias(NULL, IDM_BIAS_CONFIRMATION));
 }
 
-/* One model of the world, which is right: what is named are the powers of the update. */
+/* With one model equal to the environment, the weights of prior and evidence determine the bias. */
 static void powers_are_named(void **state)
 {
   (void)state;
@@ -100,8 +100,8 @@ static double logit(double p)
   return log(p / (1 - p));
 }
 
-/* Mean change of the log-odds of the likelier state, over that by Bayes' rule under the
- * environment, towards it (0) and away from it (1): a plain loop over the rows. */
+/* Sum of the changes of the log-odds of the likelier state, divided by that of Bayes' rule under
+ * the environment, for updates towards it (0) and away from it (1), by a loop over the rows. */
 static void plain_sides(const idm_problem *problem, const idm_data *data, double *ratio)
 {
   const idm_setting *s = problem->setting;
@@ -133,10 +133,10 @@ static void plain_sides(const idm_problem *problem, const idm_data *data, double
   idm_workspace_destroy(w);
 }
 
-/* States stay as they are; of two models one lets the bad state become good. An agent that
- * prefers the model with the higher value (1/beta above 0) overrates good news, which mostly
- * confirm its belief, and underrates bad news. An agent that prefers the other model does neither.
- */
+/* The state is constant, but in one of two models the bad state may become good. An agent that
+ * prefers the model with the higher value (1/beta > 0) overweights good news, which mostly confirm
+ * its belief, and underweights bad news. An agent that prefers the other model has no confirmation
+ * bias. */
 static void optimists_confirm(void **state)
 {
   (void)state;

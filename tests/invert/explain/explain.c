@@ -1,4 +1,5 @@
-/* Single cases, against exhaustive lookahead, agents that reason by Bayes, and hand counts. */
+/* Tests explanations of single cases against exhaustive lookahead, agents with Bayesian beliefs,
+ * and hand counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,8 @@
 
 /* --- regret --------------------------------------------------------------------------------- */
 
-/* p(s', x | z, u) by the environment, emitted after the action or before it. */
+/* p(s', x | z, u) of the environment, with observations emitted after the action or before it:
+ * stores the next belief, returns p(x | z, u). */
 static double seen(const idm_setting *s, const double *z, size_t u, size_t x, double *next)
 {
   const idm_sizes n = idm_setting_sizes(s);
@@ -25,7 +27,7 @@ static double seen(const idm_setting *s, const double *z, size_t u, size_t x, do
 
 static double value(const idm_problem *p, size_t variant, const double *z, int left);
 
-/* Q*(z,u) with `left` steps left, by looking at everything that may happen. */
+/* Q*(z,u) with `left` steps left, by exhaustive lookahead. */
 static double quality(const idm_problem *p, size_t variant, const double *z, size_t u, int left)
 {
   const idm_sizes n = p->theta->sizes;
@@ -51,9 +53,9 @@ static double value(const idm_problem *p, size_t variant, const double *z, int l
   return best;
 }
 
-/* Every row of a log: the rational agent filters by Bayes and looks ahead without a lattice. A
- * lattice of two states is off by at most half a cell times the change of slope, which is at most
- * twice the range, a layer. */
+/* For every row of a log, the rational agent filters by Bayes' rule and looks ahead without a
+ * lattice. The error of a lattice over two states is, per layer, at most half a cell times the
+ * change of slope, which is at most twice the range. */
 static void regret_is_that_of_exhaustive_lookahead(void **state)
 {
   (void)state;
@@ -101,8 +103,8 @@ static void regret_is_that_of_exhaustive_lookahead(void **state)
   }
 }
 
-/* Start beliefs by trajectory, pay by trial, terminal actions, a horizon, actions that are not
- * open: of a bet there is nothing to look ahead to. */
+/* Start beliefs by trajectory, rewards by trial, terminal actions, a horizon, and unavailable
+ * actions; after a bet there is nothing to look ahead to. */
 static void variants_starts_and_open_actions(void **state)
 {
   (void)state;
@@ -121,12 +123,13 @@ static void variants_starts_and_open_actions(void **state)
   idm_explanation *e = explain_rows(problem, data);
   assert_near(explained_mean(e, 0, IDM_EXPLAIN_REGRET, 0), 0.8 * 70 - 0.2 * 10, 1e-12);
   assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 1), 1, 0);
-  assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 0), 0, 0); /* not open */
+  assert_near(explained_mean(e, 0, IDM_EXPLAIN_RATIONAL, 0), 0, 0); /* not available */
   const double updated_belief = 0.2 * 0.6 / (0.2 * 0.6 + 0.8 * 0.4);
   assert_near(explained_mean(e, 2, IDM_EXPLAIN_RATIONAL_BELIEF, 0), updated_belief, 1e-12);
   assert_near(explained_mean(e, 2, IDM_EXPLAIN_BELIEF, 0), updated_belief, 1e-12);
   assert_true(explained_mean(e, 3, IDM_EXPLAIN_REGRET, 0) > 0);
-  /* For 7, 1 or 0 there is nothing to wait for at .2; for 170, 110 or 100 at .1 there is. */
+  /* With rewards of 7, 1 or 0 there is no reason to wait at .2; with 170, 110 or 100 there is at
+   * .1. */
   static const long delayed[] = {0, 1, -1};
   for (size_t t = 0; t < 3; t++) assert_int_equal(e->one[t].delayed, delayed[t]);
   assert_int_equal(e->one[0].due, 1);
@@ -134,7 +137,7 @@ static void variants_starts_and_open_actions(void **state)
   assert_int_equal(e->person[0].updates, 1);
   assert_near(e->person[0].noise.mean, 5.0 / 170.1, 1e-12);
   idm_explanation_destroy(e);
-  /* In units of the range it is what alpha is. */
+  /* With alpha_unit=range, noise equals alpha. */
   support_assign(problem, "alpha_unit=range");
   support_assign(problem, "alpha=0.25");
   e = explain_rows(problem, data);
@@ -144,7 +147,7 @@ static void variants_starts_and_open_actions(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Who is rational regrets nothing and is never late; nor is its belief another's. */
+/* The rational agent has no regret and no delay, and its policy equals the rational one. */
 static void the_rational_agent_regrets_nothing(void **state)
 {
   (void)state;
@@ -177,8 +180,8 @@ static void the_rational_agent_regrets_nothing(void **state)
 
 /* --- reaction ------------------------------------------------------------------------------- */
 
-/* Whoever knows the environment reasons by Bayes, whatever it decides: states that move, three of
- * them, observations from the state acted in. */
+/* An agent whose model is the environment updates by Bayes' rule, whatever its decisions: with
+ * states that change, three states, and observations emitted before the action. */
 static void bayes_has_coefficients_of_one(void **state)
 {
   (void)state;
@@ -209,7 +212,8 @@ static void bayes_has_coefficients_of_one(void **state)
   "utility: {look: -1, stop: [4, -6]}\nmodels: [{observation: {look: " theirs "}}]\n"              \
   "agent: {alpha: 2, beta: inf, resolution: 50}\n"
 
-/* Who takes a test of .7 for one of .9 overreacts by log 9 / log (7/3), and keeps base rates. */
+/* An agent that gives .9 to a test of .7 overreacts by log 9 / log (7/3), and does not neglect base
+ * rates. */
 static void overreaction_is_measured(void **state)
 {
   (void)state;
@@ -221,9 +225,10 @@ static void overreaction_is_measured(void **state)
   idm_explanation *e = explain_rows(problem, data);
   assert_near(e->person[0].reaction.mean, log(9) / log(7.0 / 3), 1e-12);
   assert_near(e->person[0].base_rate.mean, 1, 1e-12);
-  assert_int_equal(e->person[0].updates, 4); /* what a last row shows moves nobody */
+  assert_int_equal(e->person[0].updates, 4); /* an observation in the last row is no update */
   assert_int_equal(e->person[0].decisions, 6);
-  /* From an even belief there is no base rate to neglect; without an update, nothing. */
+  /* At an even belief the base rate is not identified; without an update, neither coefficient is.
+   */
   assert_near(e->person[1].reaction.mean, log(9) / log(7.0 / 3), 1e-12);
   assert_true(isnan(e->person[1].base_rate.mean));
   assert_true(isnan(e->person[2].reaction.mean) && isnan(e->person[2].base_rate.low));
@@ -233,7 +238,7 @@ static void overreaction_is_measured(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Names and their order say nothing. */
+/* Labels and their order have no effect. */
 static void relabelling_changes_nothing(void **state)
 {
   (void)state;
@@ -261,7 +266,7 @@ static void relabelling_changes_nothing(void **state)
     data[k] = support_data(problem[k], csv);
     e[k] = explain_rows(problem[k], data[k]);
   }
-  static const size_t action[] = {1, 2, 0}; /* look, left, right in the second */
+  static const size_t action[] = {1, 2, 0}; /* look, left, right in the second problem */
   for (size_t row = 0; row < data[0]->rows; row++) {
     if (data[0]->action[row] != IDM_MISSING) {
       assert_near(explained_mean(e[0], row, IDM_EXPLAIN_REGRET, 0),
@@ -275,7 +280,7 @@ static void relabelling_changes_nothing(void **state)
   }
   assert_near(e[0]->person[0].reaction.mean, e[1]->person[0].reaction.mean, 1e-7);
   assert_near(e[0]->person[0].base_rate.mean, e[1]->person[0].base_rate.mean, 1e-7);
-  /* One update does not tell two coefficients. */
+  /* One update does not identify two coefficients. */
   for (int k = 0; k < 2; k++) {
     assert_int_equal(e[k]->person[1].updates, 1);
     assert_true(isnan(e[k]->person[1].reaction.mean));
@@ -289,7 +294,7 @@ static void relabelling_changes_nothing(void **state)
 
 /* --- what was not recorded ------------------------------------------------------------------ */
 
-/* After a blank result either belief may be held: the regret is the mean of both. */
+/* After a missing observation either belief is possible: the regret is the mean over both. */
 static void gaps_are_averaged_over(void **state)
 {
   (void)state;
@@ -306,7 +311,7 @@ static void gaps_are_averaged_over(void **state)
   assert_true(expected > 1);
   assert_near(explained_mean(e, 1, IDM_EXPLAIN_REGRET, 0), expected, 1e-9);
   assert_near(explained_mean(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.5, 1e-12);
-  /* An action that was not recorded has neither regret nor surprise, and is no decision. */
+  /* A row without an action has neither regret nor surprise, and is no decision. */
   assert_true(isnan(explained_mean(e, 6, IDM_EXPLAIN_REGRET, 0)));
   assert_true(isnan(idm_explanation_surprise(e, data, 6).mean));
   assert_int_equal(e->person[3].decisions, 1);
@@ -316,7 +321,7 @@ static void gaps_are_averaged_over(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where the environment is unknown the mean model stands in, and is said to. */
+/* If the environment is unknown, the mean model is used instead, with a note. */
 static void the_mean_model_stands_in(void **state)
 {
   (void)state;
@@ -358,7 +363,7 @@ static void delays_are_counted(void **state)
                "b,fair,monitor,positive\nb,fair,monitor,positive\nb,fair,monitor,positive\n"
                "b,fair,declare_diseased,\n");
   idm_explanation *e = explain_rows(problem, data);
-  /* The environment's test is right 70 %: three positives settle it. */
+  /* The environment's test is right in 70 %: three positives are enough. */
   const struct {
     size_t step, due;
     long delayed;
@@ -373,11 +378,11 @@ static void delays_are_counted(void **state)
   assert_int_equal(e->delayed, 2);
   assert_int_equal(e->delayed_case[0], 0);
   assert_int_equal(e->delayed_case[1], 2);
-  assert_int_equal(data->first[1], e->surprising_row[0]); /* the hasty declaration */
+  assert_int_equal(data->first[1], e->surprising_row[0]); /* the early declaration */
   for (size_t i = 1; i < e->surprising; i++)
     assert_true(idm_explanation_surprise(e, data, e->surprising_row[i - 1]).mean >=
                 idm_explanation_surprise(e, data, e->surprising_row[i]).mean);
-  /* The list is no longer than what is less probable than one in three. */
+  /* The list contains only actions less probable than one in three. */
   size_t improbable = 0;
   for (size_t row = 0; row < data->rows; row++)
     improbable += idm_explanation_surprise(e, data, row).mean > log(3) + 1e-9;
@@ -385,11 +390,11 @@ static void delays_are_counted(void **state)
   assert_int_equal(e->surprising, improbable);
   idm_explanation_destroy(e);
 
-  /* Another action to wait for, one list only, and no longer than asked. */
+  /* Another action is due, a list of one trajectory, and a shorter list. */
   const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = 1, .draws = 1000};
   check(idm_explain(problem, NULL, data, &settings, &e, NULL, &support_error));
   assert_int_equal(e->surprising, 1);
-  assert_int_equal(e->one[1].due, 1); /* it should have monitored, and never did */
+  assert_int_equal(e->one[1].due, 1); /* monitor was due and never taken */
   assert_true(e->one[1].censored && e->one[1].delayed == 1);
   assert_int_equal(e->one[0].delayed, 0);
   idm_explanation_destroy(e);
@@ -397,8 +402,8 @@ static void delays_are_counted(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Rows of the ranking are decisions: one that was forced surprises nobody, nor does a missed
- * response, which is not the action that is due either. */
+/* Only decisions are ranked: a row with a single available action has no surprise, and neither has
+ * a missed response, which is not the action that is due either. */
 static void forced_actions_are_not_ranked(void **state)
 {
   (void)state;
@@ -424,7 +429,7 @@ static void forced_actions_are_not_ranked(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A learner's missed response has no action to regret; the sum of the others stays. */
+/* A learner's missed response has no regret, and the sum over other rows is unaffected. */
 static void missed_responses_are_not_regretted(void **state)
 {
   (void)state;
@@ -444,7 +449,7 @@ static void missed_responses_are_not_regretted(void **state)
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
-/* Over draws, where utilities are inferred too: means of what each draw gives by itself. */
+/* Over draws, with the discount inferred too: means of the values of each draw. */
 static void draws_are_averaged_over(void **state)
 {
   (void)state;
@@ -481,7 +486,7 @@ static void draws_are_averaged_over(void **state)
   assert_near(all->person[0].noise.mean, noise, 1e-9);
   assert_near(all->person[0].reaction.mean, reaction, 1e-7);
   assert_true(all->person[0].noise.low < noise && noise < all->person[0].noise.high);
-  /* Over every other draw. */
+  /* Every other draw. */
   idm_explain_settings fewer;
   idm_explain_settings_default(&fewer);
   fewer.draws = 4;
@@ -500,7 +505,7 @@ static void draws_are_averaged_over(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Transitions given row by row explain a log as matrices do. */
+/* Sparse transitions give the same explanations as dense ones. */
 static void rows_are_matrices(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Explanations of all rows of a log, and their numbers. */
+/* Explanations of all rows of a log, and their means. */
 #ifndef IDM_TESTS_INVERT_EXPLAIN_SUPPORT_H
 #define IDM_TESTS_INVERT_EXPLAIN_SUPPORT_H
 

@@ -1,11 +1,12 @@
-/* Who looks at every row: where its numbers stand, what is due, and what is said of an agent. */
+/* Tests the visitor of rows that computes explanations: the layout of its parts, the action that is
+ * due, and the numbers of rational and noisy agents. */
 #include "invert/explain/explain.h"
 
 #include <math.h>
 
 #include "invert/explain/explain_support.h"
 
-/* Parts lie one after another, and the guest's own are the last of them. */
+/* Parts are contiguous, and those of the visitor are the last. */
 static void test_parts(void **state)
 {
   (void)state;
@@ -27,7 +28,7 @@ static void test_parts(void **state)
                    place - idm_explain_part_offset(n, IDM_EXPLAIN_RATIONAL_BELIEF));
 }
 
-/* The action that was named, or any that ends a trajectory. */
+/* The named action, or any terminal action. */
 static void test_due(void **state)
 {
   (void)state;
@@ -44,8 +45,8 @@ static void test_due(void **state)
 
 /* --- what it sees --------------------------------------------------------------------------- */
 
-/* Somebody who is rational, and knows the environment, sees what the rational agent sees: the same
- * beliefs and policies, no regret, and reactions of 1. */
+/* A rational agent that knows the environment has the beliefs and policies of the rational agent,
+ * no regret, and reactions of 1. */
 static void test_rational(void **state)
 {
   (void)state;
@@ -66,7 +67,7 @@ static void test_rational(void **state)
                   explained_mean(e, row, IDM_EXPLAIN_PROBABILITY, u), 1e-9);
     }
     assert_near(explained_mean(e, row, IDM_EXPLAIN_REGRET, 0), 0, 1e-9);
-    /* Here a best action that ends is the only best one. */
+    /* In these beliefs, a best action that is terminal is the only best one. */
     const bool ends = problem->setting->ends[data->action[row]];
     assert_near(explained_mean(e, row, IDM_EXPLAIN_DUE, 0), ends, 1e-12);
   }
@@ -78,8 +79,8 @@ static void test_rational(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Noise is alpha over the range of the utilities, 46 here; regret what the other action had been
- * worth: of a declaration that is wrong from the start, and of none that was not recorded. */
+/* Noise is alpha divided by the range of the utilities, 46 here. A declaration at the start has
+ * regret, monitoring has none, and a missing action has NaN. */
 static void test_noise_and_regret(void **state)
 {
   (void)state;

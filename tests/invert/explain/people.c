@@ -1,4 +1,5 @@
-/* People with numbers of their own: each is explained by their own draws, as if alone. */
+/* Tests explanations of people with separate parameters: each person's rows are explained by their
+ * own draws. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void everybody_by_their_own_draws(void **state)
   idm_explanation *e;
   idm_notes notes = {0};
   check(idm_explain(problem, posterior, data, NULL, &e, &notes, &support_error));
-  assert_int_equal(notes.count, 1); /* r is nobody's */
+  assert_int_equal(notes.count, 1); /* r is no person of the posterior */
   static const int person_of[] = {1, 0, -1};
   for (size_t t = 0; t < data->trajectories; t++) {
     const int person = person_of[data->agent[t]];
@@ -86,7 +87,7 @@ static void everybody_by_their_own_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What varies within people, and logs of strangers. */
+/* Effects that vary within people, and logs without any of the people, are rejected. */
 static void others_are_refused(void **state)
 {
   (void)state;

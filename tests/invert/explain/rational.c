@@ -1,4 +1,5 @@
-/* The rational agent beside a log: ties, open actions, what the environment excludes. */
+/* Tests the rational agent of explanations: ties, unavailable actions, and observations impossible
+ * in the environment. */
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void the_best_of_the_open_actions(void **state)
   assert_true(isnan(policy[0]));
 }
 
-/* After what the environment never shows there is no belief; other histories keep theirs. */
+/* After an impossible observation there is no belief; other histories are unaffected. */
 static void the_impossible_has_no_value(void **state)
 {
   (void)state;
@@ -44,7 +45,7 @@ static void the_impossible_has_no_value(void **state)
   assert_near(idm_rational_belief(&r, tree->last[1])[0], 0.75, 1e-12);
   assert_int_equal(r.steps[tree->last[1]], 1);
   const double before = r.quality[tree->last[1] * 2 + 1];
-  /* Other utilities are planned for, the same ones are not. */
+  /* New utilities are planned for; unchanged ones reuse the plan. */
   problem->theta->block[IDM_UTILITY].value[2] = 8;
   check(idm_rational_plan(&r, problem->theta, &support_error));
   assert_true(r.quality[tree->last[1] * 2 + 1] > before + 1);

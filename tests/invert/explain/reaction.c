@@ -1,11 +1,12 @@
-/* Least squares of beliefs: what two coefficients can be told from. */
+/* Tests least squares of belief updates: recovery of known coefficients, and updates that do not
+ * identify them. */
 #include <math.h>
 #include <string.h>
 
 #include "invert/explain/explain.h"
 #include "support.h"
 
-/* A world of two static states and a test that is right with probability .7. */
+/* An environment of two static states and a test that is right with probability .7. */
 typedef struct fixture {
   idm_problem *problem;
   environment world;
@@ -29,7 +30,7 @@ static double logit(double p)
   return log(p / (1 - p));
 }
 
-/* Beliefs made by known coefficients give them back; rows that say nothing count for nothing. */
+/* Known coefficients are recovered, and updates from a certain belief have no weight. */
 static void known_coefficients_come_back(void **state)
 {
   (void)state;
@@ -55,7 +56,8 @@ static void known_coefficients_come_back(void **state)
   close_world(&f);
 }
 
-/* A new patient comes with every declaration: what the environment predicts is the base rate. */
+/* After every declaration the state is drawn anew: the belief predicted by the environment is the
+ * base rate. */
 static void the_prediction_is_the_base_rate(void **state)
 {
   (void)state;
@@ -79,14 +81,14 @@ static void what_cannot_be_told_is_none(void **state)
   idm_reaction_coefficients(&(reaction_sums){0}, &p, &e);
   assert_true(isnan(p) && isnan(e));
   idm_reaction_coefficients(&(reaction_sums){1, 2, 4, 1, 2, 1, {{0, 0, 0}}}, &p,
-                            &e); /* always together */
+                            &e); /* collinear */
   assert_true(isnan(p) && isnan(e));
   idm_reaction_coefficients(&(reaction_sums){2, 0, 0, 3, 0, 1, {{0, 0, 0}}}, &p, &e);
   assert_near(p, 1.5, 1e-12);
   assert_true(isnan(e));
 }
 
-/* Everybody who went through a node gets its update, as often as they did. */
+/* An update at a node counts for every person who passes it, once per pass. */
 static void nodes_belong_to_people(void **state)
 {
   (void)state;
@@ -103,7 +105,7 @@ static void nodes_belong_to_people(void **state)
   size_t first = tree->last[0];
   while (tree->node[tree->node[first].parent].begin < 0) first = (size_t)tree->node[first].parent;
   idm_reaction_add(&r, first, 2, &(reaction_sums){1, 0, 1, 2, 3, 1, {{4, 5, 1}, {0, 0, 0}}});
-  assert_near(r.sums[0 * 3 + 2].prior_after, 4, 0); /* twice */
+  assert_near(r.sums[0 * 3 + 2].prior_after, 4, 0); /* two passes */
   assert_near(r.sums[1 * 3 + 2].prior_after, 2, 0);
   assert_near(r.sums[0 * 3 + 2].side[REACTION_CONFIRMING].observed, 8, 0);
   assert_near(r.sums[1 * 3 + 2].side[REACTION_CONFIRMING].bayes, 5, 0);

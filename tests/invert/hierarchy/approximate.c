@@ -1,5 +1,5 @@
-/* Normal approximations of a likelihood that is normal: curvature, mode and scatter are known, and
- * so is the precision of the coefficients. */
+/* Tests normal approximations of normal likelihoods against their known curvature, mode and
+ * covariance, and the precision of the coefficients against a separate computation. */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/dense.h"
 #include "invert/hierarchy/table_support.h"
 
-/* The table is of single precision, and differences are of a step of about .4. */
+/* The table has single precision, and differences have a step of about .4. */
 static const double near = 1e-3;
 
 typedef struct fixture {
@@ -42,7 +42,7 @@ static void expect_normal(const hierarchy_chain *chain)
   }
 }
 
-/* Wherever it is made: at the mean of what was, or where people are. */
+/* At any expansion point: the current effects or the means of the accumulated sums. */
 static void curvatures_are_those_of_the_likelihood(void **state)
 {
   (void)state;
@@ -60,8 +60,8 @@ static void curvatures_are_those_of_the_likelihood(void **state)
   close_fixture(&f);
 }
 
-/* Of a normal the mode given the population is the mean; from one so far off it is several steps
- * away, as none is longer than a prior sd. */
+/* The mode of a normal given the population is its mean; from a distant start it takes several
+ * steps, as no step exceeds a prior sd. */
 static void people_settle_at_their_modes(void **state)
 {
   (void)state;
@@ -80,8 +80,8 @@ static void people_settle_at_their_modes(void **state)
   close_fixture(&f);
 }
 
-/* Means and covariances of 4000 draws within 5 standard errors: 2 times 9 comparisons, of which one
- * fails by chance less than once in 90,000; the seed is fixed. */
+/* Means and covariances of 4000 draws are within 5 standard errors: 2 times 9 comparisons, of which
+ * one fails by chance with probability below 1/90,000; the seed is fixed. */
 static void people_scatter_by_it(void **state)
 {
   (void)state;
@@ -115,8 +115,9 @@ static void people_scatter_by_it(void **state)
   close_fixture(&f);
 }
 
-/* Coefficients b of four, e_i = W_i b + normal(0, Sigma): sum of W'(Sigma + H^-1)^-1 W and the
- * prior's precision. H is made invertible, and written down by its inverse. */
+/* The precision of four coefficients b, with e_i = W_i b + normal(0, Sigma), is the sum of W'(Sigma
+ * + H^-1)^-1 W plus the prior's precision. H is set to a diagonal matrix, so that its inverse is
+ * known. */
 static void steps_follow_the_precision(void **state)
 {
   (void)state;

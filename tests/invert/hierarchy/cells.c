@@ -1,5 +1,5 @@
-/* Exact likelihoods of cells: the scorer's, whoever judges and whatever was asked before; and the
- * table that stands in for them. */
+/* Tests exact likelihoods of cells against the scorer, independence of earlier evaluations, and
+ * tables of the likelihoods. */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -67,7 +67,8 @@ static void cells_are_scored_as_agents(void **state)
   idm_workspace_destroy(workspace);
 }
 
-/* Bit for bit: two judges, one of whom was asked other things before. */
+/* Two evaluators give bit-identical values, although one of them has evaluated other points before.
+ */
 static void judges_agree(void **state)
 {
   fixture *f = *state;
@@ -125,7 +126,7 @@ static void tables_follow_the_likelihood(void **state)
       squares += error * error;
     }
   }
-  /* Where a belief passes a point of the lattice the likelihood has a kink. */
+  /* The likelihood has a kink where a belief crosses a lattice point. */
   print_message("  error %.2g nats, %.2g at worst\n", sqrt(squares / (100 * people)), worst);
   assert_true(sqrt(squares / (100 * people)) < 0.03 && worst < 0.3);
   const double outside[] = {5, -9}, corner[] = {1, -0.5};
@@ -146,7 +147,7 @@ static void tables_that_are_stopped_are_none(void **state)
   shared_leaves shared = {.cells = f->cells, .threads = 2};
   const leaf_source leaves = idm_shared_source(&shared);
   bool has_tables;
-  /* Where all is done before anybody is asked, there is a table. */
+  /* The table may be complete before the first call of the callback. */
   bool asked = false;
   check(leaves.tabulate(&shared, low, high, true, at_once, &asked, &has_tables, &support_error));
   if (asked) assert_false(has_tables);

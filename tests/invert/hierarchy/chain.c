@@ -1,5 +1,5 @@
-/* A chain's log density against a plain implementation, and its sweeps, without a table and by a
- * wrong one, against the exact reference. */
+/* Tests a chain's log density against a separate computation, and its sweeps, without a table and
+ * with a wrong one, against quadrature. */
 #include "invert/hierarchy/chain.h"
 #include "invert/hierarchy/model.h"
 
@@ -12,7 +12,7 @@
 
 static const double log_two_pi = 1.8378770664093454836;
 
-/* log density of two numbers under normal(mean, Sigma), by the inverse and the determinant. */
+/* Log density of two effects under normal(mean, Sigma), by the inverse and the determinant. */
 static double log_normal(const double *x, const double *mean, const double *sd, double correlation)
 {
   const double a = (x[0] - mean[0]) / sd[0], b = (x[1] - mean[1]) / sd[1];
@@ -35,7 +35,7 @@ static double log_prior(const idm_design *d, const double *b, const double *sd, 
   return sum;
 }
 
-/* Every draw of a fit: likelihoods by planning anew for each person, densities by formula. */
+/* For every draw of a fit: likelihoods from a new plan for each person, densities by formula. */
 static void log_posterior_is_plain(void **state)
 {
   (void)state;
@@ -82,7 +82,7 @@ static void log_posterior_is_plain(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Whether draws have the mean of the reference, at 4.5 standard errors. */
+/* Checks that draws have the mean and sd of the reference, within 4.5 standard errors. */
 static void agrees(const double *x, size_t draws, const reference_law *law)
 {
   idm_diagnosis d;
@@ -96,8 +96,7 @@ static void agrees(const double *x, size_t draws, const reference_law *law)
 enum { PEOPLE = 5 };
 static const double truth[PEOPLE] = {0, -0.8, 0.5, -0.3, 0.2};
 
-/* A table that is wrong: the likelihood at few points from -6 to 4, by straight lines, and a wave.
- */
+/* A wrong table: linear interpolation of the likelihood at few points from -6 to 4, plus a sine. */
 enum { POINTS = 26 };
 static double table[PEOPLE][POINTS];
 static double point(size_t i)

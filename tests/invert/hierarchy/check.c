@@ -1,4 +1,4 @@
-/* Designs that are refused, each with what is wrong. */
+/* Tests designs that are rejected, each with a message on the invalid part. */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const char csv[] =
 typedef struct fixture {
   idm_problem *problem;
   idm_data *data;
-  idm_design *design; /* may be spoilt */
+  idm_design *design; /* tests change it and restore it */
 } fixture;
 
 static int set_up(void **state)
@@ -142,7 +142,8 @@ static void pooled_coefficients_are_checked(void **state)
   f->design->pooled = 0;
 }
 
-/* Who remembers across trajectories cannot be two people; who does not, can. */
+/* The trajectories of an agent whose memory persists must be in one cell; those of a memoryless
+ * agent need not. */
 static void learners_stay_in_one_cell(void **state)
 {
   fixture *f = *state;

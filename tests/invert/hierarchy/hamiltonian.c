@@ -1,5 +1,5 @@
-/* Hamiltonian moves: slopes are those of the density, and moves leave the posterior alone that the
- * other moves of a chain have. */
+/* Tests Hamiltonian updates: gradients against finite differences, and draws against those of the
+ * Metropolis updates of a chain. */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -28,8 +28,8 @@ static void close_chain(hierarchy *model, hierarchy_chain *chain)
   idm_hierarchy_destroy(model);
 }
 
-/* The position of a chain is where it is; there and elsewhere every slope is a central difference.
- */
+/* The position equals the current state of the chain; there and elsewhere every derivative equals a
+ * central difference. */
 static void slopes_are_differences(void **state)
 {
   (void)state;
@@ -65,7 +65,7 @@ static void slopes_are_differences(void **state)
 
 enum { SWEEPS = 24000, KEPT = 9 };
 
-/* Coefficients, sds, a correlation and an effect after every sweep of one kind of moves. */
+/* Coefficients, sds, a correlation and an effect after every sweep of one kind of update. */
 static void run(hierarchy_chain *c, bool hmc, double *kept)
 {
   for (int t = 0; t < SWEEPS / 10 + SWEEPS; t++) {
@@ -90,7 +90,7 @@ static void run(hierarchy_chain *c, bool hmc, double *kept)
   }
 }
 
-/* Nine means and nine sds within 4.5 standard errors: a false alarm of one in 8,000. */
+/* Nine means and nine sds are within 4.5 standard errors: a false alarm has probability 1/8,000. */
 static void moves_leave_the_posterior_alone(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Numbers of cells and likelihoods of people in plain loops, and the box of the prior. */
+/* Tests coordinates and likelihoods of people in a hierarchy against closed forms and the scorer,
+ * and the box of the prior. */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "invert/hierarchy/table_support.h"
 #include "invert/people/people_support.h"
 
-/* Cells of each person, and sums over people of products of regressors. */
+/* First cell of each person, and Gram matrix of the regressors over people. */
 static void what_is_counted_once(void **state)
 {
   (void)state;
@@ -38,7 +39,7 @@ static void numbers_are_shares_of_effects(void **state)
   }
 }
 
-/* A person's likelihood by the table is the product over its cells. */
+/* A person's log-likelihood by the table is the sum over their cells. */
 static void tables_add_up_over_cells(void **state)
 {
   (void)state;
@@ -53,8 +54,8 @@ static void tables_add_up_over_cells(void **state)
   idm_grid_destroy(grid);
 }
 
-/* 3.5 sds around the mean, the widest of all cells: of the first number that of cell 1 below, as
- * both effects count there, and of person 1, whose covariate is 3, above. */
+/* 3.5 sds around the mean, the union over all cells: for the first coordinate, cell 1, in which
+ * both effects count, gives the lower end, and person 1, whose covariate is 3, the upper end. */
 static void the_box_holds_everybody(void **state)
 {
   (void)state;
@@ -72,7 +73,7 @@ static void the_box_holds_everybody(void **state)
   idm_hierarchy_destroy(&model);
 }
 
-/* Slopes of a person are those of its cells, by central differences. */
+/* Gradients of a person equal central differences. */
 static void slopes_add_up_over_cells(void **state)
 {
   (void)state;
@@ -98,7 +99,7 @@ static void slopes_add_up_over_cells(void **state)
   idm_hierarchy_destroy(&model);
 }
 
-/* The exact likelihood of a person is the scorer's of the agent. */
+/* The exact likelihood of a person is that of the scorer for the agent. */
 static void exact_ones_are_the_scorers(void **state)
 {
   (void)state;

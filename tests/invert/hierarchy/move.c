@@ -1,6 +1,6 @@
-/* Pooled coefficients: groups of people against an exact reference.
+/* Tests pooled coefficients of groups of people against quadrature.
  *
- * A comparison fails by chance where a mean is 4.5 of its standard errors away: 7 in a million. */
+ * A comparison fails if a mean is 4.5 standard errors away, by chance with probability 7e-6. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static size_t group_of(size_t person)
   return person % GROUPS;
 }
 
-/* An intercept and a pooled effect a group, each half-normal(width/2) in spread and in sd. */
+/* An intercept and a pooled effect per group; their spread and the sd of people are
+ * half-normal(width/2). */
 static idm_design *make_design(const idm_data *data)
 {
   idm_design *d = support_design(data, 1, GROUPS, &centre, &width);
@@ -45,7 +46,7 @@ static void agrees(const char *what, const idm_people *p, const double *series,
   assert_true(fabs(d.sd - sd) < 4.5 * d.mcse_sd);
 }
 
-/* People of three groups whose means are `apart` and who are `sd` around them. */
+/* People of three groups whose means differ by `apart`, with the sd `sd` within groups. */
 static void compare(size_t people, double apart, double sd, size_t decisions)
 {
   idm_problem *problem = support_diag(0.5, 2, 0);
@@ -89,14 +90,14 @@ static void groups_of_people_agree_with_quadrature(void **state)
   compare(12, 0.8, 0.4, 40);
 }
 
-/* Two funnels, one in the other. */
+/* A funnel of people within a funnel of groups. */
 static void equal_people_in_equal_groups_agree(void **state)
 {
   (void)state;
   compare(9, 0, 0, 20);
 }
 
-/* One person a group: spread and sd are known as a sum. */
+/* With one person per group, only the sum of the variances is identified. */
 static void groups_of_one_agree(void **state)
 {
   (void)state;

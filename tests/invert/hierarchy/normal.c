@@ -1,4 +1,5 @@
-/* The coordinates u: there and back, and independence where the approximation holds. */
+/* Tests the coordinates u of effects: their inverse, independence of the population under a normal
+ * likelihood, and limits. */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ enum { q = 3 };
 static const double curvature[q * q] = {4, 1, 0.5, 1, 3, -1, 0.5, -1, 2};
 static const double linear_term[q] = {1, -2, 0.5};
 
-/* A factor and a mean at random. */
+/* A random factor and mean. */
 static void draw(idm_random *random, double scale, double *factor, double *mean)
 {
   for (size_t i = 0; i < q; i++) {
@@ -41,7 +42,8 @@ static void u_and_z_go_back_and_forth(void **state)
   }
 }
 
-/* log L(e) - |z|^2/2 - log det T is -|u|^2/2 and a number of the population alone. */
+/* log L(e) - |z|^2/2 - log det T is -|u|^2/2 plus a constant that depends on the population only.
+ */
 static void normal_likelihoods_make_u_independent(void **state)
 {
   (void)state;
@@ -68,7 +70,8 @@ static void normal_likelihoods_make_u_independent(void **state)
   }
 }
 
-/* With no data u is z; with plenty e stays where it is when the population moves. */
+/* Without data u = z (non-centred); with much data e does not change with the population (centred).
+ */
 static void each_is_as_centred_as_its_data(void **state)
 {
   (void)state;
@@ -95,7 +98,7 @@ static void each_is_as_centred_as_its_data(void **state)
   }
 }
 
-/* Numbers beyond range fall back to z itself. */
+/* If the computation overflows, u is z. */
 static void what_overflows_is_not_centred(void **state)
 {
   (void)state;
@@ -108,7 +111,8 @@ static void what_overflows_is_not_centred(void **state)
   for (size_t i = 0; i < q; i++) assert_near(z[i], u[i], 0);
 }
 
-/* (Sigma + H^-1)^-1 is the inverse of Sigma + H^-1, and the mode H^-1 h is what it pulls to. */
+/* `information` is the inverse of Sigma + H^-1, and the right side is its product with the mode
+ * H^-1 h. */
 static void information_is_that_of_the_sum(void **state)
 {
   (void)state;

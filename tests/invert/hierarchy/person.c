@@ -1,5 +1,5 @@
-/* Moves of people given the population: with a normal likelihood what they leave alone is a normal
- * whose moments are known, also where the approximation they go by is wrong. */
+/* Tests updates of people given the population against the normal posterior of a normal likelihood,
+ * also with a wrong approximation as proposal. */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { DRAWS = 4000, Q = TABLE_EFFECTS };
 
-/* Means and sds of everybody's effects over a chain within 4.5 standard errors. */
+/* Means and sds of all people's effects over a chain are within 4.5 standard errors. */
 static void expect_moments(hierarchy_chain *chain)
 {
   static double kept[TABLE_PEOPLE * Q][DRAWS];
@@ -53,7 +53,8 @@ static void everybody_has_the_posterior(void **state)
   idm_grid_destroy(grid);
 }
 
-/* e = m + L z and the likelihoods are those of where people are; nobody else moves. */
+/* After an update e = m + L z, the stored likelihoods are those of the current effects, and other
+ * people are unchanged. */
 static void what_is_kept_agrees(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Polynomials in place of likelihoods: exact where the likelihood is one, near it where it is
- * smooth, constant beyond, and none where there cannot be any. */
+/* Tests polynomial approximations of likelihoods: exact for polynomials, close for smooth
+ * functions, constant outside the box, and absent where none exists. */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@ enum { D = 4, LEAVES = 2 };
 static const double low[IDM_POLYNOMIAL_DIMENSIONS + 1] = {-1, -2, 0, -3, -1, -1, -1, -1, -1};
 static const double high[IDM_POLYNOMIAL_DIMENSIONS + 1] = {1, 3, 2, 0, 1, 1, 1, 1, 1};
 
-/* Of degree four, with a constant that would cost digits. */
+/* A polynomial of degree four, with a constant that would lose digits. */
 static double quartic(size_t leaf, const double *x)
 {
   return 1e4 * (double)leaf - x[0] * x[0] * x[1] * x[1] + 0.3 * x[2] * x[3] - pow(x[3], 4) + x[1];
 }
 
-/* As of a choice: -log(1 + exp(.)) of some scores. */
+/* A log-likelihood of choices: the sum of -log(1 + exp(.)) over linear scores. */
 static double smooth(const double *x)
 {
   double sum = 0;
@@ -71,7 +71,8 @@ static void polynomials_are_found_again(void **state)
   idm_polynomials_destroy(p);
 }
 
-/* The rms over the middle of the box is small beside what the likelihood varies by there. */
+/* The rms error over the middle of the box is small compared with the sd of the likelihood there.
+ */
 static void smooth_likelihoods_are_followed(void **state)
 {
   (void)state;
@@ -114,7 +115,8 @@ static void there_may_be_none(void **state)
   idm_polynomials *p = make(SMOOTH, IDM_POLYNOMIAL_DIMENSIONS, NULL, IDM_OK);
   assert_non_null(p);
   idm_polynomials_destroy(p);
-  idm_polynomials_destroy(make(SMOOTH, D, at_once, IDM_OK)); /* it may be done before it is asked */
+  idm_polynomials_destroy(make(
+      SMOOTH, D, at_once, IDM_OK)); /* it may be complete before the first call of the callback */
   idm_polynomials_destroy(NULL);
 }
 

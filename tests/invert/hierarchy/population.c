@@ -1,4 +1,5 @@
-/* The population's prior against plain formulas, and what its coordinates make. */
+/* Tests the population's prior against textbook densities, and its coordinates against finite
+ * differences. */
 #include "invert/hierarchy/chain.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 static const double log_two_pi = 1.8378770664093454836;
 
-/* A design of four effects for a log of two people. */
+/* A design of four effects for a log of two people, with random coordinates of the population. */
 typedef struct four {
   idm_problem *problem;
   idm_data *data;
@@ -45,7 +46,7 @@ static void free_four(four *f)
   idm_problem_destroy(f->problem);
 }
 
-/* Sigma of sds and correlations as reported is L L', and det C is what its factor says. */
+/* L L' is the covariance matrix of the reported sds and correlations. */
 static void factor_is_of_sds_and_correlations(void **state)
 {
   (void)state;
@@ -66,7 +67,7 @@ static void factor_is_of_sds_and_correlations(void **state)
   free_four(&f);
 }
 
-/* det C of the correlations, by Cholesky of the matrix itself. */
+/* log det C of the correlations, by Cholesky factorisation of the matrix. */
 static double log_det(const double *correlation)
 {
   double c[16];
@@ -79,8 +80,9 @@ static double log_det(const double *correlation)
   return sum;
 }
 
-/* Normal, half-normal and LKJ densities as textbooks write them; the constant of LKJ by its
- * recursion over dimensions (Lewandowski et al. 2009, equation 16 in the form that Stan prints). */
+/* Normal, half-normal and LKJ densities in their textbook form; the constant of LKJ by its
+ * recursion over dimensions (Lewandowski et al. 2009, equation 16 in the form of the Stan manual).
+ */
 static void density_is_the_textbooks(void **state)
 {
   (void)state;
@@ -110,8 +112,8 @@ static void density_is_the_textbooks(void **state)
   free_four(&f);
 }
 
-/* A pooled coefficient is normal(0, spread), and its density over the spread does not change where
- * both move in proportion. */
+/* A pooled coefficient is normal(0, spread); scaling spread and coefficients together changes the
+ * log prior only by the prior of the spread. */
 static void pooled_coefficients_go_with_their_spread(void **state)
 {
   (void)state;
@@ -142,8 +144,8 @@ static void pooled_coefficients_go_with_their_spread(void **state)
   free_four(&f);
 }
 
-/* The prior of partial correlations is the density of the matrix times the Jacobian of what makes
- * it, by differences. */
+/* The prior of partial correlations is the density of the matrix times the Jacobian of their map,
+ * by finite differences. */
 static void coordinates_carry_their_jacobian(void **state)
 {
   (void)state;
@@ -166,8 +168,8 @@ static void coordinates_carry_their_jacobian(void **state)
       for (size_t l = 0; l < 6; l++) jacobian[l * 6 + k] = (high[l] - low[l]) / (2 * step);
     }
     idm_population_set_factor(&f.p);
-    /* Correlations of row j depend on partials of rows up to j and, within a row, on those before:
-     * a triangle. */
+    /* Correlations of row j depend on partial correlations of rows up to j and, within a row, on
+     * earlier ones: the Jacobian is triangular. */
     double log_jacobian = 0;
     for (size_t k = 0; k < 6; k++) log_jacobian += log(fabs(jacobian[k * 7]));
     const double found = idm_population_log_prior(f.design, &f.p) -

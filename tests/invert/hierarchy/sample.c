@@ -1,5 +1,5 @@
-/* Draws of hierarchies whose leaves say nothing are those of the prior, however wrong the tables
- * are that lead them; draws do not depend on threads, and go on where a checkpoint left them. */
+/* Tests draws of hierarchies with constant likelihoods against the prior, with correct and wrong
+ * tables as proposals; draws do not depend on threads or on interruptions. */
 #include "invert/hierarchy/model.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static const double prior_sd[NUMBERS] = {1, 0.4};
 
 /* --- leaves that say nothing ---------------------------------------------------------------- */
 
-/* A table that peaks away from the prior. */
+/* A table with its maximum away from the prior's. */
 static double wrong(const void *context, size_t leaf, const double *x)
 {
   (void)context;
@@ -55,7 +55,8 @@ static const double *start(const void *context, size_t leaf, size_t chain)
 
 /* --- designs -------------------------------------------------------------------------------- */
 
-/* A person per cell. Without predicates an intercept; with them effects that cells share. */
+/* One cell per person: an intercept without predicates, or with predicates effects that cells
+ * share. */
 static idm_design make_design(bool overlap)
 {
   static uint32_t person[CELLS] = {0, 1, 2, 3}, coordinate[NUMBERS] = {0, 1};
@@ -111,8 +112,8 @@ static idm_people *draw(const idm_design *design, bool misled, long draws, int t
 
 /* --- the prior ------------------------------------------------------------------------------ */
 
-/* The mean over draws of some function of a series, within 4.5 standard errors: about 30 numbers a
- * test, so that one seed in 5,000 fails. */
+/* The mean over draws of a series, or of its squared deviation, is within 4.5 standard errors:
+ * about 30 comparisons per test, so that one seed in 5,000 fails. */
 static void expect(const idm_people *p, const double *series, double about, bool square,
                    double expected)
 {
@@ -129,8 +130,8 @@ static void expect(const idm_people *p, const double *series, double about, bool
   free(x);
 }
 
-/* The level is normal(M, s), and the sd of what varies about it half-normal(s/2): its mean is s/2
- * sqrt(2/pi), and its mean square s^2/4. */
+/* The level is normal(M, s), and the sd around it half-normal(s/2), with mean s/2 sqrt(2/pi) and
+ * mean square s^2/4. */
 static void expect_population(const idm_people *p, const double *sd)
 {
   const size_t all = p->chains * p->draws;
@@ -160,7 +161,7 @@ static void cells_about_a_level(void **state)
   }
 }
 
-/* Cell 3 meets both predicates, cell 0 none. */
+/* Cell 3 satisfies both predicates, cell 0 none. */
 static void cells_that_share_effects(void **state)
 {
   (void)state;
@@ -183,7 +184,7 @@ static void cells_that_share_effects(void **state)
   }
 }
 
-/* Cells know nothing of each other; the population is the prior. */
+/* Cells are independent, and the population is fixed at the prior. */
 static void cells_apart(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The mode of a joint posterior and the normal there, against the grid. */
+/* Tests the mode of a joint posterior and its normal approximation against a grid. */
 #include "invert/joint/joint.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "invert/joint/joint_support.h"
 #include "learn/learn.h"
 
-/* The highest point and the sds of the grid's posterior. */
+/* The maximum and the moments of the posterior on the grid. */
 static void look(const joint_grid *grid, double mode[2], joint_moments moments[2])
 {
   double top = -INFINITY;
@@ -26,7 +26,7 @@ static void look(const joint_grid *grid, double mode[2], joint_moments moments[2
       }
 }
 
-/* Within an sd of the mode the surrogate follows the target, up to a constant. */
+/* Within an sd of the mode, differences of the surrogate approximate those of the target. */
 static void check_surrogate(joint_worker *worker, const joint_normal *normal)
 {
   const idm_target target = idm_joint_target(worker, normal);
@@ -86,7 +86,7 @@ static void test_mode(void **state)
     print_message("  mode %.3f, %.3f (grid %.3f, %.3f), sds %.3f, %.3f (%.3f, %.3f)\n", v[0], v[1],
                   mode[0], mode[1], sqrt(covariance[0]), sqrt(covariance[3]), joint_sd(&moments[0]),
                   joint_sd(&moments[1]));
-    /* A gain of half a nat is left open: an sd. */
+    /* The search stops at a gain of half a nat, which is an sd. */
     for (size_t i = 0; i < 2; i++) {
       assert_true(fabs(v[i] - mode[i]) < 1.2 * joint_sd(&moments[i]));
       const double ratio = sqrt(covariance[3 * i]) / joint_sd(&moments[i]);

@@ -1,5 +1,5 @@
-/* Fits over dynamics that are drawn with the free numbers: the joint posterior by quadrature, other
- * logs, and interruptions. */
+/* Tests fits with dynamics drawn jointly with the free parameters: the posterior against
+ * quadrature, other logs, and interruptions. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void integrate(const joint_grid *grid, joint_moments *alpha, joint_moment
       }
 }
 
-/* Means and sds of draws are those of quadrature, of the free number and of the dynamics. */
+/* Means and sds of draws equal those of quadrature, for the free parameter and for the dynamics. */
 static void test_quadrature(void **state)
 {
   (void)state;
@@ -63,7 +63,8 @@ static void test_quadrature(void **state)
   joint_close(&s);
 }
 
-/* Draws of another log's dynamics, or of unknown priors, cannot be drawn with the decisions. */
+/* Dynamics learnt from another log, or with an unknown prior, cannot be drawn jointly with the
+ * decisions. */
 static void test_other_logs(void **state)
 {
   (void)state;
@@ -81,8 +82,8 @@ static void test_other_logs(void **state)
   joint_close(&s);
 }
 
-/* Stopped several times and gone on with: the draws of a fit that was not stopped, bit for bit. A
- * checkpoint of another request is refused. */
+/* A fit that is interrupted and resumed several times has the draws of an uninterrupted one, bit
+ * for bit. A checkpoint of another request is rejected. */
 static void test_goes_on(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Chains over dynamics and decisions: the same at any thread count, and samplers that cannot.
- * Moments are tested with the fits (fit.c). */
+/* Tests chains over dynamics and decisions: independence of threads, samplers, and separate modes.
+ * Moments are tested in fit.c. */
 #include "invert/joint/joint.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static void test_samplers(void **state)
   joint_close(&s);
 }
 
-/* log alpha as a function of w with two separate modes, one of which holds the start. */
+/* log alpha = w^2 - 1, which has two modes in w, one of which contains the start. */
 static void place_square(const void *context, size_t cell, const double *w, double *x)
 {
   (void)context;
@@ -58,8 +58,8 @@ static void place_square(const void *context, size_t cell, const double *w, doub
   x[0] = w[0] * w[0] - 1;
 }
 
-/* Chains find both modes of a number, of which one is the mirror image of the other, and
- * disagree in every pass: R-hat refuses what chains of one start would have been trusted for. */
+/* Chains find both of two mirrored modes of a parameter and disagree in every pass, which R-hat
+ * detects; chains from a common start would pass. */
 static void test_two_modes(void **state)
 {
   (void)state;
@@ -94,7 +94,7 @@ static void test_two_modes(void **state)
                      &support_error));
   assert_true(w.rhat > 1.5);
   assert_int_equal(chains->statistics[0].evaluations, IDM_LONG ? 3 * 64 : 3); /* of the last pass */
-  /* Either mode is that of the square root: draws of |w| agree. */
+  /* Both modes are square roots of the same value: draws of |w| agree. */
   double low = INFINITY, high = -INFINITY;
   for (size_t i = 0; i < settings.chains * draws; i++) {
     low = fmin(low, fabs(chains->draw[i * d + j.ratios]));

@@ -1,4 +1,5 @@
-/* One learnt probability and one free number: see the header. */
+/* A problem with one learnt probability and one free parameter, and its joint posterior on a grid.
+ */
 #include "invert/joint/joint_support.h"
 
 #include <math.h>
@@ -69,7 +70,7 @@ idm_data *joint_other_log(const joint_scene *s)
 
 /* --- the grid ------------------------------------------------------------------------------- */
 
-/* The problem with probability p of a negative test of somebody healthy. */
+/* Set the probability p of a negative test in the healthy state. The caller owns *ret_dynamics. */
 static void move(idm_problem *problem, double p, idm_dynamics **ret_dynamics)
 {
   check(idm_problem_dynamics(problem, ret_dynamics, &support_error));

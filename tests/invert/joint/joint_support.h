@@ -1,4 +1,4 @@
-/* A problem with one learnt probability and one free number, whose joint posterior is known by
+/* A problem with one learnt probability and one free parameter, whose joint posterior is known by
  * quadrature. */
 #ifndef IDM_TESTS_INVERT_JOINT_SUPPORT_H
 #define IDM_TESTS_INVERT_JOINT_SUPPORT_H
@@ -14,15 +14,16 @@ typedef struct joint_scene {
 } joint_scene;
 joint_scene joint_open(size_t trajectories);
 void joint_close(joint_scene *s);
-/* joint_parameters of its one free number: normal(0, 1), and the number of every cell. */
+/* joint_parameters of the free parameter: the prior normal(0, 1), and the same value in every cell.
+ */
 double joint_prior(const void *context, const double *w);
 void joint_same(const void *context, size_t cell, const double *w, double *x);
 /* Another log of the same problem. */
 idm_data *joint_other_log(const joint_scene *s);
 
 /* Log-likelihoods over a grid of the log-ratio of the learnt row and of log alpha: of the
- * observations, by the textbook's recursion, and of the decisions of the members of a set, each by
- * a plan from nothing. */
+ * observations, by the forward recursion of a textbook, and of the decisions of the members of a
+ * set, each by a plan from a cold start. */
 enum { JOINT_RATIOS = 61, JOINT_ALPHAS = 61 };
 typedef struct joint_grid {
   double ratio[JOINT_RATIOS];
@@ -41,8 +42,8 @@ typedef struct joint_moments {
 void joint_add(joint_moments *m, double weight, double x);
 double joint_mean(const joint_moments *m);
 double joint_sd(const joint_moments *m);
-/* Draws against moments by quadrature: within five standard errors of mean and sd, which are at
- * most a tenth of the sd. */
+/* Checks draws against moments by quadrature: within five standard errors of mean and sd; the
+ * standard error of the mean must be below a tenth of the sd. */
 void joint_compare(const double *draw, size_t chains, size_t draws, const joint_moments *expected);
 
 #endif

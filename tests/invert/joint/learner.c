@@ -1,9 +1,9 @@
-/* Which logs dynamics can be drawn with. */
+/* Tests which logs dynamics can be drawn jointly with. */
 #include "invert/joint/joint.h"
 
 #include "invert/joint/joint_support.h"
 
-/* The log must be the one that was learnt from. */
+/* The log must be the one the dynamics were learnt from. */
 static void test_learner(void **state)
 {
   (void)state;
@@ -13,7 +13,7 @@ static void test_learner(void **state)
   idm_cut_draws cut = {s.problem, &s.draws, 10};
   check(idm_joint_learner(s.problem, &cut, other, &learner, &support_error));
   assert_null(learner);
-  s.draws.place[0]++; /* draws of other numbers */
+  s.draws.place[0]++; /* draws of other probabilities */
   check(idm_joint_learner(s.problem, &cut, s.data, &learner, &support_error));
   assert_null(learner);
   s.draws.place[0]--;

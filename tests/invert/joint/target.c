@@ -1,4 +1,5 @@
-/* The joint density: its parts by other means, anchors, and parts by trajectory. */
+/* Tests the joint density: its parts against a separate tabulation, plans from anchors and
+ * surfaces, parts by trajectory, and its gradient against finite differences. */
 #include "invert/joint/joint.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static void close_all(opened *o)
   joint_close(&o->s);
 }
 
-/* Differences between points of a grid are those of the tabulated parts. */
+/* Differences between grid points equal those of the tabulated parts. */
 static void test_parts_of_the_density(void **state)
 {
   (void)state;
@@ -75,7 +76,8 @@ static void test_parts_of_the_density(void **state)
   close_all(&o);
 }
 
-/* An anchor changes where plans start, not where they end; parts sum to the decisions. */
+/* An anchor changes the starting point of plans, not their solution; parts sum to the
+ * log-likelihood of the decisions. */
 static void test_anchors_and_trajectories(void **state)
 {
   (void)state;
@@ -90,7 +92,7 @@ static void test_anchors_and_trajectories(void **state)
   assert_near(anchored, plain, 1e-7);
   check(idm_joint_evaluate(o.worker, elsewhere, &again, NULL, 0, &support_error));
   check(idm_joint_evaluate(o.worker, v, &again, NULL, 0, &support_error));
-  assert_near(again, anchored, 0); /* a function of v alone */
+  assert_near(again, anchored, 0); /* a function of v only */
   for (size_t i = 0; i < PARTS; i++) sum += part[i];
   idm_dynamics *d;
   check(idm_problem_dynamics(o.s.problem, &d, &support_error));
@@ -103,7 +105,7 @@ static void test_anchors_and_trajectories(void **state)
   close_all(&o);
 }
 
-/* A surface of solutions changes where plans start, not where they end. */
+/* A surface of solutions changes the starting points of plans, not their solutions. */
 static void test_surface(void **state)
 {
   (void)state;
@@ -118,7 +120,7 @@ static void test_surface(void **state)
   close_all(&o);
 }
 
-/* The gradient is that of central differences, from whatever solutions plans start. */
+/* The gradient equals central differences, for any starting points of plans. */
 static void test_gradient(void **state)
 {
   (void)state;
@@ -147,7 +149,7 @@ static void test_gradient(void **state)
   close_all(&o);
 }
 
-/* What is impossible, or cannot be planned for, has density 0. */
+/* Points that are impossible or cannot be planned for have density 0. */
 static void test_support(void **state)
 {
   (void)state;

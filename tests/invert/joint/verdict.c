@@ -1,10 +1,11 @@
-/* The verdict on answers over learnt dynamics. */
+/* Tests the verdict on answers over learnt dynamics: convergence, conflict of observations and
+ * decisions, the mean of the dynamics, and the checks given it. */
 #include "invert/joint/joint.h"
 
 #include "invert/check.h"
 #include "invert/joint/joint_support.h"
 
-/* What is found of joint dynamics. */
+/* Results of the checks of joint dynamics. */
 typedef struct judged {
   idm_checks checks;
   idm_notes remarks, failures;
@@ -40,7 +41,7 @@ static void test_verdict(void **state)
   }
 }
 
-/* Of 3 free probabilities a loss of 3 nats is likely (p = .11), one of 9 is not (p = .0004). */
+/* With 3 free probabilities a loss of 3 nats is likely (p = .11), one of 9 is not (p = .0004). */
 static void test_loss(void **state)
 {
   (void)state;
@@ -54,7 +55,7 @@ static void test_loss(void **state)
   }
 }
 
-/* The mean is that of the draws of the cut, or that of the draws made with the decisions. */
+/* The mean of the cut posterior's draws, or of the draws made jointly with the decisions. */
 static void test_mean(void **state)
 {
   (void)state;
@@ -82,8 +83,8 @@ static bool stop(void *context, const idm_progress_state *work)
   return true;
 }
 
-/* A joint posterior of a right model passes all but what so few draws leave open; an interruption
- * leaves nothing. */
+/* The joint posterior of a correct model has no misfit, and an interrupted assessment returns NULL.
+ */
 static void test_assess(void **state)
 {
   (void)state;

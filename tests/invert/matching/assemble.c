@@ -1,5 +1,5 @@
-/* Putting an answer together: log-likelihoods by trajectory and by decision, their names and their
- * size, draws of the prior. */
+/* Assembly of a posterior: log-likelihoods by trajectory and by decision against the scorer, their
+ * names and sizes, and draws of the prior against its moments. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static fixture make_fixture(idm_keep_likelihood keep)
   fixture f;
   f.problem = support_diag(0.5, 1.25, 0.3);
   f.problem->agent.resolution = 20;
-  f.problem->agent.tolerance = 1e-13; /* wherever a plan starts, it ends at the same */
+  f.problem->agent.tolerance = 1e-13; /* solutions do not depend on the starting point */
   check(idm_problem_set_free(f.problem, "{beta: {scale: inverse}, eta: }", &support_error));
   f.data = support_data(f.problem, csv);
   idm_fit_settings_default(&f.settings);
@@ -57,7 +57,8 @@ static idm_posterior *fit_fixture(const fixture *f, idm_notes *opt_notes)
   return p;
 }
 
-/* Each draw's parts against the scorer's at the same numbers, and their sum against the total. */
+/* Parts of each draw against the scorer's at the same parameters, and their sum against the total.
+ */
 static void check_parts(const fixture *f, const idm_posterior *p)
 {
   const size_t all = p->chains * p->draws;
@@ -76,13 +77,13 @@ static void check_parts(const fixture *f, const idm_posterior *p)
       if (!p->by_decision) assert_near(part[t], idm_scorer_trajectory(scorer, t), 1e-9);
       idm_scorer_decisions(scorer, t, row);
       idm_scorer_evidence(scorer, t, said);
-      /* What bob saw goes with what he did next, and with the last that he did. */
+      /* The evidence of bob's observations is added to the next decision, or to the last one. */
       row[2] += t == 1 ? said[0] + said[1] + said[2] : 0;
       for (size_t r = f->data->first[t]; p->by_decision && r < f->data->first[t + 1]; r++)
         if (f->data->action[r] != IDM_MISSING)
           assert_near(part[at++], row[r - f->data->first[t]], 1e-9);
     }
-    assert_true(said[0] == 0); /* cleo's log is whole */
+    assert_true(said[0] == 0); /* cleo's log has no missing cells */
   }
   idm_fit_close(&work);
 }
@@ -119,7 +120,7 @@ static void test_by_decision(void **state)
   destroy_fixture(&f);
 }
 
-/* An environment that is not given matters where something was not recorded, and only there. */
+/* If no environment is given, its replacement has an effect only where cells are missing. */
 static void test_stand_in(void **state)
 {
   (void)state;
@@ -138,7 +139,7 @@ static void test_stand_in(void **state)
   }
 }
 
-/* A row with one action open decides nothing. */
+/* A row with one available action is not a decision. */
 static void test_forced_rows(void **state)
 {
   (void)state;
@@ -174,8 +175,8 @@ static void test_size_refused(void **state)
   fixture f = make_fixture(IDM_KEEP_DECISION);
   idm_posterior *p;
   idm_error error = {0};
-  /* Half of the memory is the limit: of the draws themselves, and of 6 decisions x 2 chains x draws
-   * x 8 bytes, which stays below it here. */
+  /* The limit is half of the physical memory, for the draws themselves; 6 decisions x 2 chains x
+   * draws x 8 bytes stays below it here. */
   const double half = 0.5 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   const double most = half / 2 / (double)(sizeof(idm_statistics) + 64);
   f.settings.draws = (long)(0.99 * most);
@@ -187,7 +188,8 @@ static void test_size_refused(void **state)
                                    &p, NULL, &support_error),
                    IDM_USAGE);
   assert_null(p);
-  /* By decision it takes fewer draws: a hundred decisions take more than the draws themselves. */
+  /* Keeping log-likelihoods by decision allows fewer draws: those of 100 decisions exceed the size
+   * of the draws. */
   char text[4000] = "trajectory,action,observation\n";
   for (int i = 0; i < 100; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%d,declare_healthy,\n", i);
@@ -201,7 +203,8 @@ static void test_size_refused(void **state)
   destroy_fixture(&f);
 }
 
-/* More than 1 GB by trajectory is left out, with a note: 1,000 of them at 130,000 draws. */
+/* Log-likelihoods by trajectory above 1 GB are omitted, with a note: 1,000 trajectories at 130,000
+ * draws. */
 static void test_too_much_to_keep(void **state)
 {
   (void)state;
@@ -227,7 +230,7 @@ static void test_too_much_to_keep(void **state)
 
 /* --- the prior ------------------------------------------------------------------------------ */
 
-/* 1/beta ~ normal(0, 20/46): the mean of 1,000 draws within 4.5 standard errors, 7e-6. */
+/* 1/beta ~ normal(0, 20/46): the mean of 1,000 draws within 4.5 standard errors (p = 7e-6). */
 static void test_prior_draws(void **state)
 {
   (void)state;
@@ -248,7 +251,7 @@ static void test_prior_draws(void **state)
   p = fit_fixture(&f, NULL);
   assert_null(p->prior);
   idm_posterior_destroy(p);
-  /* There is nothing to draw from an improper prior. */
+  /* An improper prior has no draws. */
   f.settings.prior_draws = 10;
   check(idm_problem_set_free(f.problem, "{alpha: {prior: flat}}", &support_error));
   p = fit_fixture(&f, NULL);

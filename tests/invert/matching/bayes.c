@@ -1,4 +1,5 @@
-/* The inverse planner `bayes`: chains that stop and go on to the bit, and draws that are many. */
+/* The inverse planner `bayes`: resumed chains against uninterrupted ones bit by bit, samplers
+ * against each other, and recovery of the true parameters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static idm_fit_settings make_settings(const char *sampler, long draws, long thin
   return settings;
 }
 
-/* Stops once a share of the work is done, leaving a checkpoint. */
+/* Stops at a given share of the work and saves a checkpoint. */
 typedef struct stopper {
   double after;
   bool stopped;
@@ -73,7 +74,7 @@ static void same_draws(const idm_posterior *a, const idm_posterior *b)
 
 /* --- stopping ------------------------------------------------------------------------------- */
 
-/* A fit that is stopped and goes on gives the draws of one that was not, wherever it stopped. */
+/* A fit that is stopped and resumed gives the draws of an uninterrupted fit, wherever it stops. */
 static void check_checkpoint(const idm_problem *problem, const idm_data *data, const char *sampler,
                              double after)
 {
@@ -86,7 +87,7 @@ static void check_checkpoint(const idm_problem *problem, const idm_data *data, c
   const idm_fit_monitor watch = {.progress = stop, .context = &s, .label = 17};
   const idm_status status =
       idm_inverse_fit(bayes, problem, data, &settings, &watch, &part, NULL, NULL);
-  /* Stopped in the warm-up there is no draw to show. */
+  /* Stopped during warm-up, a fit returns no draws. */
   assert_int_equal(status, part ? IDM_OK : IDM_UNTRUSTED);
   assert_true(s.stopped);
   const idm_fit_monitor again = {.checkpoint = s.bytes, .checkpoint_length = s.length, .label = 17};
@@ -123,7 +124,8 @@ static void test_checkpoints(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Draws that take long are stopped before the last, with a note; what was drawn is the same. */
+/* A long run stopped before its last draw returns fewer draws, with a note; the draws themselves
+ * are unchanged. */
 static void test_stopping_early(void **state)
 {
   (void)state;
@@ -193,14 +195,14 @@ static void test_choice_of_sampler(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Samplers agree on mean and sd within 4 Monte Carlo errors: 2 x 2 x 2 checks at 6e-5 each. */
+/* Samplers agree in mean and sd within 4 Monte Carlo errors: 2 x 2 x 2 checks at 6e-5 each. */
 static void test_samplers_agree(void **state)
 {
   (void)state;
   const idm_inverse *bayes = idm_inverse_find("bayes");
   const char *const samplers[] = {"metropolis", "nuts", "slice"};
   idm_problem *problem = make_problem(10);
-  problem->agent.evaluate = IDM_LOOKAHEAD; /* smooth: nothing for one sampler to trip over */
+  problem->agent.evaluate = IDM_LOOKAHEAD; /* smooth, so that no sampler meets kinks */
   idm_data *data = make_data(problem, 30);
   idm_diagnosis first[2];
   for (size_t i = 0; i < 3; i++) {
@@ -223,7 +225,7 @@ static void test_samplers_agree(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The bar: 1,000 patients of the optimistic agent, alpha held, 4 chains of 1,000. */
+/* Acceptance test: 1,000 patients of the optimistic agent, alpha fixed, 4 chains of 1,000 draws. */
 static void test_optimistic_agent(void **state)
 {
   (void)state;
@@ -250,7 +252,7 @@ static void test_optimistic_agent(void **state)
 
 /* --- passes --------------------------------------------------------------------------------- */
 
-/* Stops half-way through the second pass: where less is done than before. */
+/* Stops during the second pass, which is detected by a drop of the share done. */
 typedef struct second {
   stopper stop;
   double before;
@@ -260,15 +262,16 @@ typedef struct second {
 static bool stop_second(void *context, const idm_progress_state *work)
 {
   second *s = context;
-  /* What comes before the chains has no checkpoint. */
+  /* Work before the chains has no checkpoint. */
   if (!work->save) return false;
   s->begun = s->begun || work->done < s->before - 0.5;
   s->before = work->done;
   return s->begun && stop(&s->stop, work);
 }
 
-/* Slips and imprecision that 500 choices hardly separate: chains of two steps a draw mix slowly,
- * and are run again until they pass. Stopped in the second pass they go on to the same draws. */
+/* Lapse and alpha are nearly confounded in 500 choices: chains with two steps per draw mix slowly
+ * and are rerun until they pass. Stopped in the second pass and resumed, they give the same draws.
+ */
 static void test_passes(void **state)
 {
   (void)state;

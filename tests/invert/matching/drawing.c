@@ -1,4 +1,5 @@
-/* The chains of a fit: the sampler, watching, stopping, and going on. */
+/* Chains of a fit on closed-form densities: choice of sampler, progress, stopping, resuming against
+ * uninterrupted chains, and reruns of slowly mixing chains. */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static void test_samplers(void **state)
   assert_non_null(strstr(support_error.message, "the sampler 'gibbs' is not known"));
 }
 
-/* Who watches: stops where it is told to, and keeps the checkpoint. */
+/* Stops at a given share of the work and keeps the checkpoint. */
 typedef struct watcher {
   double until; /* share of the work */
   char *bytes;
@@ -88,7 +89,7 @@ static idm_chains *draw(const idm_fit_monitor *watch)
   return chains;
 }
 
-/* Stopped at any place and gone on with, chains draw the same. */
+/* Chains that are stopped and resumed give the same draws. */
 static void test_going_on(void **state)
 {
   (void)state;
@@ -111,7 +112,7 @@ static void test_going_on(void **state)
   idm_chains *rest = draw(&again);
   assert_memory_equal(whole->draw, rest->draw, (size_t)2 * 50 * 2 * sizeof(double));
   idm_chains_destroy(rest);
-  /* Those of another request are refused, by the name of the file. */
+  /* A checkpoint of another request is refused; the error names the file. */
   idm_fit_monitor other = again;
   other.label = 4;
   const idm_fit_settings settings = make_settings();
@@ -131,7 +132,7 @@ static void test_going_on(void **state)
   free(w.bytes);
 }
 
-/* Fewer draws than asked for are noted; none are no answer. */
+/* Fewer draws than requested give a note; none at all is an error. */
 static void test_common(void **state)
 {
   (void)state;
@@ -151,7 +152,7 @@ static void test_common(void **state)
   idm_chains_destroy(chains);
 }
 
-/* A funnel: the second number has an sd of e^x of the first. */
+/* Neal's funnel: the sd of the second coordinate is e^x of the first. */
 static idm_status evaluate_funnel(void *context, const double *x, double *log_density,
                                   double *opt_gradient, idm_error *opt_error)
 {
@@ -164,7 +165,7 @@ static idm_status evaluate_funnel(void *context, const double *x, double *log_de
 
 static const idm_target funnel = {.dimension = 2, .evaluate = evaluate_funnel};
 
-/* Four chains of 500 draws over a target. */
+/* Four chains of 500 draws of a target. */
 static idm_chains *draw_many(const idm_target *of, const idm_fit_settings *settings)
 {
   static const idm_fit_monitor nobody = {0};
@@ -181,8 +182,8 @@ static idm_chains *draw_many(const idm_target *of, const idm_fit_settings *setti
   return chains;
 }
 
-/* Chains that mix slowly are to be run again with four times the steps, those of a normal density
- * not, nor those whose steps are given, that were stopped, or that had most steps already. */
+/* Slowly mixing chains are rerun with four times the steps per draw; not so those of a normal
+ * density, those with fixed steps, stopped ones, or those at the maximum number of steps. */
 static void test_more(void **state)
 {
   (void)state;
@@ -215,9 +216,9 @@ static void test_more(void **state)
   idm_chains_destroy(chains);
 }
 
-/* Chains that are run again take the steps that they are given, on streams of their own; a
- * posterior of fewer than 16 times the sampler's own may be, one that was stopped or of another
- * sampler not. */
+/* Rerun chains take the given number of steps, on new random streams. A posterior can be rerun
+ * below 16 times the sampler's default steps, unless it was stopped or comes from another sampler.
+ */
 static void test_again(void **state)
 {
   (void)state;

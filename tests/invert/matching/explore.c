@@ -1,5 +1,5 @@
-/* A look at a whole posterior: points weighted by importance against quadrature, modes beyond
- * valleys, and where chains are put. */
+/* Exploration of a posterior: importance-weighted points against quadrature, modes separated by low
+ * density, and starting points of chains. */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@ typedef struct bench {
   idm_exploration *e;
 } bench;
 
-/* One start is found, then `looks` points a lane are drawn from the prior, and as many in each of
- * two rounds. */
+/* Finds one start, then draws `looks` points per lane from the prior, and as many per lane in each
+ * of two rounds. */
 static void open_bench(bench *b, idm_problem *problem, idm_data *data, size_t looks)
 {
   *b = (bench){.problem = problem, .data = data};
@@ -63,8 +63,8 @@ static void open_one(bench *b, size_t looks)
              looks);
 }
 
-/* Bets on a hidden side after looks that were not recorded: 1/alpha and -1/alpha explain the log
- * alike, and the prior is even, so that half of the posterior lies on either side of a valley. */
+/* Bets on a hidden side after unrecorded observations: 1/alpha and -1/alpha have equal likelihood
+ * and the prior is symmetric, so half of the posterior is on either side of a valley. */
 static void open_two(bench *b, size_t looks)
 {
   idm_problem *problem =
@@ -110,8 +110,8 @@ static void integrate(const bench *b, double low, double high, double *mean, dou
 
 /* --- points --------------------------------------------------------------------------------- */
 
-/* Weighted mean and mean square against quadrature, each within 4.5 of its own standard errors:
- * by chance that fails for one seed in 70,000. */
+/* Weighted mean and mean square against quadrature, each within 4.5 standard errors: by chance one
+ * seed in 70,000 fails. */
 static void expect_moments(const bench *b, double mean, double sd)
 {
   const idm_exploration *e = b->e;
@@ -123,7 +123,7 @@ static void expect_moments(const bench *b, double mean, double sd)
       error += pow(e->weight[i] * (pow(e->point[i], power) - sum), 2);
     if (!(fabs(sum - expected) < 4.5 * sqrt(error)))
       fail_msg("%g +- %g, expected %g", sum, sqrt(error), expected);
-    assert_true(sqrt(error) < 0.1 * sd * fmax(1, fabs(mean) + sd)); /* it would be noticed */
+    assert_true(sqrt(error) < 0.1 * sd * fmax(1, fabs(mean) + sd)); /* the test has power */
   }
 }
 
@@ -141,14 +141,14 @@ static void test_one_mode(void **state)
     if (i % 100 == 0) assert_near(b.e->log_density[i], density(&b, b.e->point[i]), 1e-7);
   }
   assert_near(total, 1, 1e-12);
-  assert_true(idm_exploration_ess(b.e) > 500); /* of 1,800 */
+  assert_true(idm_exploration_ess(b.e) > 500); /* of 1,800 points */
   double share;
   check(idm_exploration_mode_mass(b.e, &share, &support_error));
   assert_near(share, 1, 1e-12);
   close_bench(&b);
 }
 
-/* The start is of one mode; the other is found. */
+/* The start is in one mode; the other one is found. */
 static void test_two_modes(void **state)
 {
   (void)state;
@@ -172,7 +172,8 @@ static void test_two_modes(void **state)
 
 /* --- weights -------------------------------------------------------------------------------- */
 
-/* A discount whose prior, normal(0.9, 0.2), is cut off at 0 and 1: in the coordinate logit(x). */
+/* Density of a discount with prior normal(0.9, 0.2) truncated to [0, 1], in the coordinate
+ * logit(x). */
 static double cut_normal(const void *context, const double *y)
 {
   (void)context;
@@ -188,8 +189,8 @@ static void draw_nothing(const void *context, idm_random *random, double *x)
   (void)x;
 }
 
-/* Every point is weighed by all that was proposed: the whole of the first look and a fifth of both
- * rounds from the prior, the rest from the parts. */
+/* Weights use the mixture of all proposals: all of the first points and a fifth of both rounds from
+ * the prior, the rest from the components. */
 static void test_weights(void **state)
 {
   (void)state;
@@ -220,7 +221,8 @@ static void test_weights(void **state)
   close_bench(&b);
 }
 
-/* A narrow mode holds what is near it, and a wide one the rest: by density, not by distance. */
+/* Points are assigned to modes by density, not by distance: near points to the narrow mode, far
+ * ones to the wide mode. */
 static void test_nearest(void **state)
 {
   (void)state;
@@ -236,7 +238,7 @@ static void test_nearest(void **state)
   close_bench(&b);
 }
 
-/* Lanes follow their streams, whoever works through them. */
+/* Lanes have their own random streams: a second exploration is identical. */
 static void test_streams(void **state)
 {
   (void)state;
@@ -245,13 +247,14 @@ static void test_streams(void **state)
   open_one(&c, 20);
   assert_memory_equal(b.e->point, c.e->point, b.e->points * sizeof(double));
   close_bench(&c);
-  /* Past its capacity nothing is drawn, and nothing is lost. */
+  /* At full capacity no points are drawn, and existing points are kept. */
   check(idm_explore_round(b.e, 20, &support_error));
   assert_int_equal(b.e->points, 120);
   close_bench(&b);
 }
 
-/* A flat prior cannot be drawn from: the usual one is, and the posterior stays the problem's. */
+/* A flat prior cannot be sampled: proposals come from the default prior, and the posterior is still
+ * the problem's. */
 static void test_flat(void **state)
 {
   (void)state;
@@ -269,7 +272,7 @@ static void test_flat(void **state)
 
 /* --- what is made of them ------------------------------------------------------------------- */
 
-/* The density of the proposals is one: its integral is 1. */
+/* The proposal density integrates to 1. */
 static void test_mixture(void **state)
 {
   (void)state;
@@ -285,7 +288,7 @@ static void test_mixture(void **state)
   close_bench(&b);
 }
 
-/* Parts with a spread that is none are left out, and there is room for so many. */
+/* Components with singular covariance are ignored; the number of components is limited to 16. */
 static void test_add(void **state)
 {
   (void)state;
@@ -301,8 +304,8 @@ static void test_add(void **state)
   close_bench(&b);
 }
 
-/* Chains take turns at the modes, each from a point that is nearest to its mode; the points lie
- * further apart than the posterior around the mode does. */
+/* Chains are assigned to the modes in turn and start at points nearest to their mode; starting
+ * points are overdispersed relative to the mode. */
 static void test_starts(void **state)
 {
   (void)state;
@@ -321,7 +324,7 @@ static void test_starts(void **state)
     assert_int_equal(idm_exploration_nearest_mode(b.e, s->x, work), chain % 2);
     square[chain % 2] += pow(s->x[0] - component->centre[0], 2) / component->covariance[0];
   }
-  /* About 1.6, and 1 without: the error of 1,000 draws is below 0.08. */
+  /* Expected about 1.6, and 1 without overdispersion; the error of 1,000 draws is below 0.08. */
   for (int m = 0; m < 2; m++) assert_true(square[m] / (CHAINS / 2) > 1.3);
   idm_start_destroy(s);
   close_bench(&b);

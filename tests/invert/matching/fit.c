@@ -1,4 +1,5 @@
-/* What every fit begins with: what is checked before anything is built, and what is built. */
+/* Opening of a fit: checks before allocation, random keys, and likelihoods by segments against
+ * those of the whole log. */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -31,8 +32,8 @@ static void close_bench(bench *b)
   idm_problem_destroy(b->problem);
 }
 
-/* Over observed states a fit goes by pieces: log-likelihoods, slopes and their parts are those of
- * the whole log. */
+/* For observed states a fit divides the log into segments: log-likelihoods, gradients and their
+ * parts equal those of the whole log. */
 static void test_pieces(void **state)
 {
   (void)state;
@@ -79,7 +80,7 @@ static void test_pieces(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What was seen at the end of a piece is looked at all the same. */
+/* Observations at the end of a segment are still checked for probability 0. */
 static void test_pieces_are_possible(void **state)
 {
   (void)state;
@@ -101,7 +102,7 @@ static void test_pieces_are_possible(void **state)
   assert_int_equal(idm_fit_open(&f, NULL, problem, data, &settings, 1, &error), IDM_INPUT);
   if (error.line != 7) fail_msg("%s:%ld: %s", error.file, error.line, error.message);
   idm_data_destroy(data);
-  /* Of steps that stand alone there are no fewer pieces than histories: the log stays whole. */
+  /* Isolated steps have as many segments as histories: the log is not divided. */
   data = support_data(problem, "trajectory,state,action\n1,a,stay\n2,a,go\n");
   check(idm_fit_open(&f, NULL, problem, data, &settings, 1, &support_error));
   assert_null(f.segments);
@@ -122,7 +123,7 @@ static void test_open(void **state)
   assert_ptr_equal(f.data, b.data);
   assert_int_equal(idm_parameters_dimension(f.parameters), 2);
   assert_int_equal(f.matchings, 3);
-  /* Matchings are one function, each with room of its own. */
+  /* All matchings compute the same function, each in its own memory. */
   const double y[] = {log(0.7), 0.4};
   double value[3];
   for (size_t i = 0; i < 3; i++) {
@@ -135,11 +136,11 @@ static void test_open(void **state)
   idm_fit_close(&f);
   assert_null(f.matching);
   assert_null(f.tree);
-  idm_fit_close(&f); /* and again */
+  idm_fit_close(&f); /* a second close has no effect */
   close_bench(&b);
 }
 
-/* Random streams follow what is asked for. */
+/* Random streams depend on the request only. */
 static void test_key(void **state)
 {
   (void)state;
@@ -191,7 +192,7 @@ static void test_refusals(void **state)
   close_bench(&b);
 }
 
-/* Stopped halfway, nothing is left of it. */
+/* A cancelled opening frees everything. */
 static void test_halted(void **state)
 {
   (void)state;
@@ -204,7 +205,7 @@ static void test_halted(void **state)
       idm_fit_open_cancel(&f, NULL, b.problem, b.data, &b.settings, 2, &cancel, &support_error),
       IDM_UNTRUSTED);
   assert_true(!f.parameters && !f.tree && !f.matching && !f.unit && !f.scratch);
-  /* Later evaluations look at it, too. */
+  /* Later evaluations check for cancellation, too. */
   cancel.stop = false;
   check(idm_fit_open_cancel(&f, NULL, b.problem, b.data, &b.settings, 1, &cancel, &support_error));
   const idm_target target = idm_matching_target(f.matching[0]);

@@ -1,4 +1,5 @@
-/* A wish to stop reaches every thread, and the owner alone asks. */
+/* Cancellation: a request to stop reaches every thread, only the owner's thread calls the callback,
+ * and limits count processor time. */
 #include "invert/matching/halt.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 typedef struct wish {
   int last_poll;
-  int after; /* questions that are answered with "go on" */
+  int after; /* number of calls that return false (continue) */
   pthread_t owner;
 } wish;
 
@@ -33,17 +34,18 @@ static void test_check(void **state)
   idm_cancel_init(&cancel, NULL, "doing things");
   assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK);
   idm_cancel_init(&cancel, &watch, "doing things");
-  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK); /* too soon to ask */
+  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK); /* too soon for another call */
   assert_int_equal(w.last_poll, 0);
   cancel.last_poll = 0;
   assert_int_equal(idm_cancel_check(&cancel, &error), IDM_OK);
   cancel.last_poll = 0;
   assert_int_equal(idm_cancel_check(&cancel, &error), IDM_UNTRUSTED);
   assert_int_equal(w.last_poll, 2);
-  assert_int_equal(idm_cancel_check(&cancel, &error), IDM_UNTRUSTED); /* for good */
+  assert_int_equal(idm_cancel_check(&cancel, &error),
+                   IDM_UNTRUSTED); /* cancellation is permanent */
 }
 
-/* Time in which this process has no processor does not count: load does not shorten a limit. */
+/* Time limits do not count time in which the process waits for a processor. */
 static void test_idle(void **state)
 {
   (void)state;
@@ -61,7 +63,7 @@ static void test_idle(void **state)
   assert_true(cancel.timed_out);
 }
 
-/* A deadline stops without a watcher, and work may go on until another. */
+/* A deadline works without a callback, and can be extended. */
 static void test_deadline(void **state)
 {
   (void)state;
@@ -75,12 +77,12 @@ static void test_deadline(void **state)
   idm_cancel_extend(&cancel, 0);
   assert_false(cancel.timed_out);
   assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_OK);
-  cancel.stop = true; /* for another reason */
+  cancel.stop = true; /* cancelled for another reason than the deadline */
   idm_cancel_extend(&cancel, 0);
   assert_int_equal(idm_cancel_check(&cancel, &support_error), IDM_UNTRUSTED);
 }
 
-/* Work that ends only when it is stopped. */
+/* Work that ends only by cancellation. */
 static void work(void *context, size_t index)
 {
   (void)index;
@@ -100,8 +102,8 @@ static void test_threads(void **state)
   }
 }
 
-/* A plan that would not end for hours ends when somebody asks; one that runs out of memory is no
- * plan; and who is let alone plans as idm_plan does. */
+/* A plan that would take hours ends on cancellation; a plan that runs out of memory is an error; a
+ * plan without cancellation equals that of idm_plan. */
 static void test_plan(void **state)
 {
   (void)state;
@@ -131,8 +133,8 @@ static void test_plan(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Bounds that rounding keeps apart are no plan to judge decisions by; those that it keeps less than
- * a thousandth of the utilities' range a step apart are. */
+/* A plan whose bounds are kept apart by rounding is an error, unless the distance is below a
+ * thousandth of the range of the utilities per step. */
 static void test_rounding(void **state)
 {
   (void)state;
@@ -144,8 +146,8 @@ static void test_rounding(void **state)
   idm_solver_default(&solver);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
   check(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &support_error));
-  /* What a rounded backup of values leaves over adds up to about the range itself here; at 1 -
-   * 1e-13 it is a hundredth, and compilers differ. */
+  /* The accumulated rounding error of value backups is about the range itself here; at 1 - 1e-13 it
+   * is a hundredth of it, and depends on the compiler. */
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-15);
   idm_error error = {0};
   assert_int_equal(idm_cancel_plan(NULL, problem->theta, &solver, workspace, &error),

@@ -1,5 +1,5 @@
-/* The normal approximation: its mode and spread, and that it says how far it is from the posterior.
- */
+/* The Laplace approximation: mode and covariance against MCMC, and the note on its distance from
+ * the posterior. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static idm_data *simulate(const idm_problem *problem, size_t trajectories)
   return support_simulate(problem, simulation);
 }
 
-/* Share of effective draws that the note gives, in per cent. */
+/* Effective share of the draws in the note, in per cent. */
 static double noted_share(const idm_notes *notes)
 {
   double share = -1;
@@ -38,8 +38,8 @@ static idm_posterior *approximate(const idm_problem *problem, const idm_data *da
   return p;
 }
 
-/* With much data the posterior is nearly normal: mean and sd are those of the chains. Tolerances
- * are four Monte Carlo errors of 4,000 draws, and 10 % of the sd. */
+/* With much data the posterior is nearly normal: mean and sd equal those of the chains, within four
+ * Monte Carlo errors of 4,000 draws and 10 % of the sd. */
 static void test_near_the_posterior(void **state)
 {
   (void)state;
@@ -55,7 +55,7 @@ static void test_near_the_posterior(void **state)
   check(idm_diagnose(chains->unconstrained, 2, 2000, 2000, 1, &b, &support_error));
   assert_true(fabs(a.mean - b.mean) < 4 * (a.mcse_mean + b.mcse_mean) + 0.1 * b.sd);
   assert_near(a.sd / b.sd, 1, 0.1);
-  assert_true(a.ess_bulk > 3000); /* the draws are independent */
+  assert_true(a.ess_bulk > 3000); /* independent draws */
   assert_true(noted_share(&notes) > 80);
   assert_null(strstr(notes.text[0], "use --inverse bayes"));
   idm_notes_clear(&notes);
@@ -65,7 +65,8 @@ static void test_near_the_posterior(void **state)
   idm_problem_destroy(problem);
 }
 
-/* With two patients it is far from normal, and that is said; a flat posterior has no peak. */
+/* With two patients the posterior is far from normal, and a note reports it; a flat posterior is an
+ * error. */
 static void test_says_how_far(void **state)
 {
   (void)state;
@@ -81,7 +82,8 @@ static void test_says_how_far(void **state)
   idm_notes_clear(&notes);
   check(idm_problem_set_free(problem, "{alpha: {scale: log, prior: flat}}", &support_error));
   idm_data_destroy(data);
-  /* One forced-looking decision that every alpha explains alike: the likelihood is flat. */
+  /* One decision with a single available action has probability 1 for every alpha: the likelihood
+   * is flat. */
   data = support_data(problem, "trajectory,action,observation,available\n1,monitor,,monitor\n");
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);

@@ -1,5 +1,5 @@
-/* The inverse planner `map`: the highest point, by a grid, by its gradient and by its neighbours.
- */
+/* The inverse planner `map`: the maximum against a grid, against its gradient, and against random
+ * points near it. */
 #include <math.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef struct fixture {
   idm_posterior *posterior;
 } fixture;
 
-/* A log of alpha = 0.5, fitted from the start given. */
+/* A log of an agent with alpha = 0.5, fitted from the given starting value. */
 static fixture fit_diag_from(const char *free_blocks, double alpha)
 {
   fixture f;
@@ -61,7 +61,8 @@ static double density(const fixture *f, const double *y, double *opt_gradient)
   return value;
 }
 
-/* The highest of 2,001 points over log alpha in [-5, 5]: the mode is within a grid's step of it. */
+/* The best of 2,001 grid points over log alpha in [-5, 5]: the maximum is within one grid step of
+ * it. */
 static void test_grid(void **state)
 {
   (void)state;
@@ -92,7 +93,7 @@ static void test_stationary(void **state)
   check(idm_laplace(&target, y, covariance, NULL, &definite, &support_error));
   assert_true(definite);
   const double top = density(&f, y, gradient);
-  /* In units of the posterior's spread the slope is nothing. */
+  /* The gradient is near 0 in units of the posterior sd. */
   for (size_t i = 0; i < 3; i++) assert_true(fabs(gradient[i]) * sqrt(covariance[4 * i]) < 1e-2);
   idm_random random;
   idm_random_init(&random, 8, 0);
@@ -105,8 +106,8 @@ static void test_stationary(void **state)
   close_fixture(&f);
 }
 
-/* Two sides that no path joins, since alpha = 0 explains no error: starting on the wrong one, the
- * answer is on the right one. */
+/* alpha = 0 has likelihood 0 and separates the two signs: started with the wrong sign, the fit
+ * finds the right one. */
 static void test_two_sides(void **state)
 {
   (void)state;
@@ -124,7 +125,7 @@ static void test_two_sides(void **state)
   close_fixture(&f);
 }
 
-/* Without data the most probable point is the prior's own, in the unconstrained coordinate. */
+/* Without data the maximum is that of the prior, in the unconstrained coordinate. */
 static void test_prior_alone(void **state)
 {
   (void)state;
@@ -140,7 +141,7 @@ static void test_prior_alone(void **state)
   idm_posterior *p;
   check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &p, NULL,
                         &support_error));
-  /* The density of the logit of a beta(a, b) is highest at a / (a + b). */
+  /* The density of the logit of a beta(a, b) variable has its maximum at a / (a + b). */
   assert_near(p->value[0], 4.0 / 6, 1e-6);
   assert_near(p->value[2], 2, 1e-6);
   assert_near(p->value[1], 0.5, 1e-6);

@@ -1,5 +1,5 @@
-/* Soft policy matching: the log-likelihood is the scorer's, its gradient that of differences, and
- * both are functions of the free numbers alone. */
+/* Soft policy matching: log-likelihoods against the scorer, gradients against finite differences,
+ * and evaluations that depend on the free parameters only. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static void close_match(match *m)
   idm_problem_destroy(m->problem);
 }
 
-/* A coarse DIAG that looks ahead, and a log of an agent that is none of those asked about. */
+/* A coarse DIAG problem with lookahead policies, and a log of an agent with other parameters than
+ * those evaluated. */
 static match open_match(const char *free_blocks, size_t trajectories)
 {
   idm_problem *problem = support_diag(0.8, 4, 0.3);
@@ -59,7 +60,7 @@ static double log_likelihood(match *m, const double *y)
   return value;
 }
 
-/* Plan and score, with nothing in between. */
+/* Log-likelihood by planning and scoring directly. */
 static double plain_log_likelihood(const match *m, const double *y)
 {
   idm_theta *theta;
@@ -109,7 +110,7 @@ static void test_equals_planning_and_scoring(void **state)
   close_match(&m);
 }
 
-/* The target adds the log prior, and its gradient. */
+/* The target adds the log prior and its gradient. */
 static void test_target(void **state)
 {
   (void)state;
@@ -130,7 +131,7 @@ static void test_target(void **state)
 
 /* --- gradients ------------------------------------------------------------------------------ */
 
-/* Richardson's two central differences: the error is of the fourth order of the step. */
+/* Richardson extrapolation of two central differences: the error is of fourth order in the step. */
 static double difference(match *m, double *y, size_t i, double h)
 {
   const double at = y[i];
@@ -172,8 +173,9 @@ static void test_gradient(void **state)
                  1e-4, 1e-6);
 }
 
-/* Who takes the best action alone has steps by the utility and the discount, across which no
- * difference is taken; by the lapse the log-likelihood has a slope, which is that of counts. */
+/* With deterministic best actions the log-likelihood is piecewise constant in utilities and
+ * discount, where the gradient is 0; its derivative with respect to the lapse equals a finite
+ * difference. */
 static void test_steps(void **state)
 {
   (void)state;
@@ -188,7 +190,7 @@ static void test_steps(void **state)
   idm_parameters_get(m.parameters, problem->theta, y);
   check(idm_matching_log_likelihood(m.matching, y, &value, gradient, &support_error));
   const size_t last = idm_parameters_dimension(m.parameters) - 1;
-  assert_int_equal(last, 7); /* of six utilities and the discount before it */
+  assert_int_equal(last, 7); /* six utilities and the discount come first */
   for (size_t i = 0; i < last; i++) sum += fabs(gradient[i]);
   assert_true(sum == 0);
   double side[2];
@@ -201,7 +203,7 @@ static void test_steps(void **state)
   close_match(&m);
 }
 
-/* Observations left out leave beliefs unknown: the gradient is theirs all the same. */
+/* Missing observations make beliefs uncertain; the gradient takes this into account. */
 static void test_missing_observations(void **state)
 {
   (void)state;
@@ -240,7 +242,8 @@ static void test_same_bits_whatever_came_before(void **state)
     check(target.evaluate(target.context, a, &second, NULL, &support_error));
     check(target.evaluate(target.context, b, &elsewhere, after, &support_error));
     check(target.evaluate(target.context, a, &third, after, &support_error));
-    assert_near(first, second, 1e-12); /* the gradient's own sum may round otherwise */
+    assert_near(first, second,
+                1e-12); /* the sum computed along with the gradient may round differently */
     assert_memory_equal(&first, &third, sizeof first);
     assert_memory_equal(before, after, sizeof before);
     check(target.evaluate(target.context, a, &third, NULL, &support_error));
@@ -249,7 +252,7 @@ static void test_same_bits_whatever_came_before(void **state)
   close_match(&m);
 }
 
-/* Starting from an anchor changes the last digits only. */
+/* A fixed starting solution changes values by rounding error only. */
 static void test_anchor_changes_nothing_else(void **state)
 {
   (void)state;
@@ -275,17 +278,18 @@ static void test_impossible_is_no_error(void **state)
   check(idm_matching_log_likelihood(m.matching, y, &value, gradient, &support_error));
   assert_true(value == -INFINITY);
   for (size_t i = 0; i < 3; i++) assert_true(gradient[i] == 0);
-  /* exp(2000) overflows to alpha = inf, which is planned for: all actions are alike. */
+  /* exp(2000) overflows to alpha = inf, for which planning is defined: all actions are equally
+   * probable. */
   const double flat[3] = {2000, 0, 0};
   size_t decisions = m.data->rows;
   assert_near(log_likelihood(&m, flat), -(double)decisions * log(3), 1e-12);
-  /* Afterwards all is as before. */
+  /* Later evaluations are unaffected. */
   const double a[3] = {0, 0.2, 0.1};
   assert_near(log_likelihood(&m, a), plain_log_likelihood(&m, a), 1e-12);
   close_match(&m);
 }
 
-/* An agent who never errs explains no error: alpha = 0, and a log that holds one. */
+/* An agent without errors, alpha = 0, and a log with an error. */
 static void test_a_decision_that_cannot_be(void **state)
 {
   (void)state;
@@ -336,18 +340,18 @@ static void test_held_at_a_limit(void **state)
     idm_matching_fix(m.matching, item, cases[i].value);
     const double held = log_likelihood(&m, y);
     assert_near(held, at_value(&m, cases[i].block, cases[i].value), 1e-9);
-    /* Whatever y says of it. */
+    /* The coordinate in y has no effect on a fixed parameter. */
     const double at = y[cases[i].item];
     y[cases[i].item] = at + 0.5;
     assert_true(log_likelihood(&m, y) == held);
     y[cases[i].item] = at;
   }
-  /* Most optimistic and most pessimistic are two limits of one number. */
+  /* Most optimistic and most pessimistic beliefs are two limits of one parameter. */
   idm_matching_fix(m.matching, &m.parameters->item[1], 0.0);
   const double optimist = log_likelihood(&m, y);
   idm_matching_fix(m.matching, &m.parameters->item[1], -0.0);
   assert_true(fabs(log_likelihood(&m, y) - optimist) > 1);
-  /* alpha = 0 is the best action: it explains no log with an error. */
+  /* alpha = 0 is the best action: a log with an error has probability 0. */
   idm_matching_fix(m.matching, &m.parameters->item[0], 0);
   assert_true(log_likelihood(&m, y) == -INFINITY);
   idm_matching_fix(m.matching, NULL, 0);
@@ -355,7 +359,7 @@ static void test_held_at_a_limit(void **state)
   close_match(&m);
 }
 
-/* A learner's log-likelihood with a held number moved. */
+/* Log-likelihood of a learner at a value of a fixed parameter, and optionally its derivative. */
 static double learner_at(double held, double *opt_derivative)
 {
   static const char text[] =
@@ -383,7 +387,7 @@ static double learner_at(double held, double *opt_derivative)
   return log_likelihood;
 }
 
-/* Slopes are by held numbers too: what depends on them is reported. */
+/* The gradient contains derivatives with respect to fixed parameters, for reports on dependence. */
 static void test_slopes_by_held_numbers(void **state)
 {
   (void)state;

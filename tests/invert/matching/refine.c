@@ -1,4 +1,5 @@
-/* `resolution: auto`: the lattice that is chosen moves nothing, whoever does the work. */
+/* `resolution: auto`: the posterior on the chosen lattice against finer lattices and quadrature,
+ * for any number of threads. */
 #include "idm/refine.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ static idm_refinement refine(const idm_problem *problem, const idm_data *data, i
   return found;
 }
 
-/* Mean and sd of 1/beta by draws around the mode on a lattice of the given resolution. */
+/* Mean and sd of 1/beta by MCMC on a lattice of the given resolution. */
 static idm_diagnosis posterior_at(idm_problem *problem, const idm_data *data, int resolution)
 {
   idm_fit_settings settings;
@@ -46,9 +47,9 @@ static idm_diagnosis posterior_at(idm_problem *problem, const idm_data *data, in
   return d;
 }
 
-/* Many people and policies between the points: the default lattice of two states moves the answer,
- * and is refined. The answer is then that of a lattice eight times as fine, within .25 sd, Monte
- * Carlo errors of .05 sd each included. */
+/* Many trajectories and interpolated policies: the default lattice of two states changes the
+ * posterior and is refined. The result is within 0.25 sd of that on a lattice eight times as fine,
+ * including Monte Carlo errors of 0.05 sd each. */
 static void test_refining(void **state)
 {
   (void)state;
@@ -94,7 +95,8 @@ static void test_threads_change_nothing(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Mean and sd of the one free number by the log posterior at 25 places about `around`. */
+/* Mean and sd of the one free parameter by quadrature of the posterior at 25 points around
+ * `around`. */
 static void integrate(idm_problem *problem, const idm_data *data, int resolution, double around,
                       double width, double *mean, double *sd)
 {
@@ -128,9 +130,9 @@ static void integrate(idm_problem *problem, const idm_data *data, int resolution
   idm_parameters_destroy(parameters);
 }
 
-/* Three states, and an award for certainty: plans are dear, so that the points come from a coarser
- * lattice and few of them tell. What they say that a doubling moves is what quadrature of both
- * posteriors says, to a twentieth of an sd. */
+/* Three states and a certainty award: plans are expensive, so the points come from a coarser
+ * lattice and are few. The reported shift by doubling equals that by quadrature of both posteriors
+ * within 0.05 sd. */
 static void test_few_points_of_an_awarded_problem(void **state)
 {
   (void)state;
@@ -140,7 +142,8 @@ static void test_few_points_of_an_awarded_problem(void **state)
   check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));
   problem->theta->block[IDM_ALPHA].role = IDM_NORMATIVE;
   problem->theta->block[IDM_ETA].role = IDM_NORMATIVE;
-  problem->theta->block[IDM_CERTAINTY].value[2] = 0.05; /* no jumps, which no quadratic follows */
+  problem->theta->block[IDM_CERTAINTY].value[2] =
+      0.05; /* no jump, which a quadratic surface cannot follow */
   const idm_simulation simulation = {.trajectories = 20000, .steps = 6, .seed = 7};
   idm_data *data = support_simulate(problem, simulation);
   problem->agent.resolution = 0;
@@ -159,7 +162,7 @@ static void test_few_points_of_an_awarded_problem(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A resolution that is given stays; where the state is seen there is no lattice. */
+/* A given resolution is kept; observed states have no lattice. */
 static void test_nothing_to_refine(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Where a chain starts: at a mode of its own finding, with the spread of the posterior there. */
+/* Starting points of chains: modes and covariances against finite differences, and maxima that do
+ * not depend on the initial values. */
 #include <math.h>
 #include <string.h>
 
@@ -70,14 +71,14 @@ static void test_mode_and_spread(void **state)
   chain_start *s = find(&b, 0);
   assert_true(s->definite);
   assert_true(s->log_density == density(&b, 0, s->mode));
-  /* The curvature by plain second differences, as wide as the posterior. */
+  /* Curvature by second differences with a step of half a posterior sd. */
   const double sd = sqrt(s->covariance[0]), above = s->mode[0] + 0.5 * sd,
                below = s->mode[0] - 0.5 * sd;
   const double curvature =
       (density(&b, 0, &above) + density(&b, 0, &below) - 2 * s->log_density) / (0.25 * sd * sd);
   assert_near(-1 / curvature / s->covariance[0], 1, 0.02);
   assert_true(density(&b, 0, &above) < s->log_density && density(&b, 0, &below) < s->log_density);
-  /* Steps of a hundredth of an sd up or down gain nothing that counts. */
+  /* Points at multiples of 0.01 sd around the mode have no higher density. */
   for (int k = -5; k <= 5; k++) {
     const double y = s->mode[0] + 0.01 * k * sd;
     assert_true(density(&b, 0, &y) < s->log_density + 1e-5);
@@ -98,7 +99,7 @@ static void test_scattered_and_repeatable(void **state)
     assert_true(reached < s[i]->log_density);
     assert_true(reached > s[i]->log_density - 40);
     for (size_t j = 0; j < i; j++) {
-      /* One mode, several points to start from. */
+      /* One mode, several starting points. */
       for (size_t k = 0; k < 2; k++) {
         const double sd = sqrt(s[j]->covariance[3 * k]);
         assert_true(fabs(s[i]->mode[k] - s[j]->mode[k]) < 0.1 * sd);
@@ -107,7 +108,7 @@ static void test_scattered_and_repeatable(void **state)
     }
     assert_true(s[i]->covariance[1] == s[i]->covariance[2]);
   }
-  /* A fresh bench finds the same bits. */
+  /* A second fixture gives identical bits. */
   bench again;
   open_diag(&again, "{beta: {scale: inverse}, eta: }", 4);
   chain_start *same = find(&again, 2);
@@ -120,7 +121,7 @@ static void test_scattered_and_repeatable(void **state)
   close_bench(&b);
 }
 
-/* A log without a decision says nothing: the posterior is the prior. */
+/* A log without decisions: the posterior is the prior. */
 static void open_silent(bench *b, const char *free_blocks)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
@@ -140,7 +141,7 @@ static void test_no_data(void **state)
   assert_near(s->covariance[0], 9, 1e-4);
   idm_start_destroy(s);
   close_bench(&b);
-  /* Flat everywhere: there is no mode, and the spread is a guess. */
+  /* A flat posterior has no mode; the covariance is a default. */
   open_silent(&b, "{beta: {scale: inverse, prior: flat}}");
   s = find(&b, 1);
   assert_false(s->definite);
@@ -150,7 +151,7 @@ static void test_no_data(void **state)
   close_bench(&b);
 }
 
-/* The best action only, and a log of another one. */
+/* An agent with best actions only, and a log of another action. */
 static void test_no_start_explains(void **state)
 {
   (void)state;
@@ -178,13 +179,13 @@ static idm_problem *read_clinic(double alpha)
   check(idm_problem_read("../examples/clinic.yaml", &problem, NULL, &support_error));
   idm_theta_set_scalar(problem->theta, IDM_ALPHA, alpha);
   problem->agent.resolution = 10;
-  problem->theta->block[IDM_CERTAINTY].value[2] = 0.1; /* a jump would have tops of its own */
+  problem->theta->block[IDM_CERTAINTY].value[2] = 0.1; /* a jump would add local maxima */
   return problem;
 }
 
-/* Draws of the prior of 1/beta lie tens apart, its mode is less than one wide, and there are lower
- * ones along a bent ridge, and kinks: whatever the seed and the problem's own values, which are not
- * where the log was made, the top is the same. */
+/* The prior of 1/beta is much wider than its mode, and there are lower modes along a curved ridge,
+ * and kinks: the maximum is the same for every seed and for every initial value, all away from the
+ * truth. */
 static void test_best_from_anywhere(void **state)
 {
   (void)state;
@@ -211,8 +212,9 @@ static void test_best_from_anywhere(void **state)
   }
 }
 
-/* Of a rational agent the likelihood has steps in the discount, and the prior's density rises until
- * an edge: the top is kept on its own side, above the problem's own values. */
+/* The likelihood of a rational agent is piecewise constant in the discount, and the prior density
+ * increases up to a step: the maximum is on the upper side of the step, and not below the density
+ * of the initial value. */
 static void test_edges_are_left(void **state)
 {
   (void)state;
@@ -233,7 +235,7 @@ static void test_edges_are_left(void **state)
     double own;
     idm_parameters_get(b.f.parameters, problem->theta, &own);
     assert_true(best->log_density >= density(&b, 0, &own) - 1e-9);
-    /* A little further on either side it falls no steeper than the prior does, on one at least. */
+    /* On at least one side, at a distance of 1e-6, the density is not above the maximum. */
     const double far = 1e-6;
     const double beside[] = {best->mode[0] - far, best->mode[0] + far};
     assert_true(fmax(density(&b, 0, &beside[0]), density(&b, 0, &beside[1])) <
@@ -243,8 +245,8 @@ static void test_edges_are_left(void **state)
   }
 }
 
-/* A part of a log of many histories: every so-many-th trajectory, and as many histories as are
- * looked at; a log of few has none. */
+/* A subset of a log with many histories: every n-th trajectory, with a bounded number of histories;
+ * a log with few histories has no subset. */
 static void test_part_is_spread(void **state)
 {
   (void)state;
@@ -268,7 +270,7 @@ static void test_part_is_spread(void **state)
       assert_int_equal(part->observation[to + i], data->observation[from + i]);
     }
   }
-  /* It stands for the whole: a tenth of the trajectories has a tenth of the log-likelihood. */
+  /* The subset is representative: its log-likelihood is its share of that of the log. */
   const double y = log(2);
   double all, some;
   check(idm_matching_log_likelihood(b.f.matching[0], &y, &all, NULL, &support_error));
@@ -285,8 +287,8 @@ static void test_part_is_spread(void **state)
   close_bench(&b);
 }
 
-/* Draws of a prior as wide as the utilities of Tiger: some have a finite density and no derivative.
- * Every chain gets over them. */
+/* With a prior as wide as the utilities of Tiger, some draws have a finite density without a
+ * derivative. Every chain finds a start nevertheless. */
 static void test_starts_without_a_slope_are_left(void **state)
 {
   (void)state;

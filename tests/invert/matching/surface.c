@@ -1,11 +1,12 @@
-/* The quadratic surface that plans start from: exact for quadratics, and it saves Newton steps. */
+/* The quadratic surface for starting solutions of plans: exact for quadratics, bounded outside its
+ * design, and fewer Newton iterations. */
 #include <math.h>
 #include <string.h>
 
 #include "invert/matching/fit.h"
 #include "support.h"
 
-/* A quadratic with every term, of up to four numbers. */
+/* A quadratic in d <= 4 variables with all terms. */
 static double quadratic(size_t d, const double *y)
 {
   double sum = 1.5;
@@ -21,7 +22,7 @@ static void test_exact_for_quadratics(void **state)
   (void)state;
   const double mode[4] = {0.5, -2, 100, 3};
   for (size_t d = 1; d <= 4; d++) {
-    /* A covariance with scales a thousand apart and correlations of .6. */
+    /* A covariance with scales up to a factor of 1,000 apart and correlations of 0.6. */
     double covariance[16];
     const double sd[4] = {0.1, 10, 0.01, 2};
     for (size_t i = 0; i < d; i++)
@@ -50,7 +51,7 @@ static void test_exact_for_quadratics(void **state)
   }
 }
 
-/* Far outside, the weights are those of the nearest part of the design: they do not blow up. */
+/* Far outside, the weights are those of the nearest point of the design's box; they do not grow. */
 static void test_bounded_outside(void **state)
 {
   (void)state;
@@ -81,8 +82,9 @@ static void test_none_where_it_does_not_pay(void **state)
   idm_surface_destroy(NULL);
 }
 
-/* Plans near the anchors' parameters that start from a blend of them need fewer steps, and give
- * what a plan from nothing gives; released, a workspace starts from its last solution again. */
+/* Plans near the stored solutions that start from a combination of them need fewer iterations and
+ * give the solution of a cold start; with IDM_START_LAST a workspace starts from its last solution
+ * again. */
 static void test_blend_saves_steps(void **state)
 {
   (void)state;
@@ -90,7 +92,7 @@ static void test_blend_saves_steps(void **state)
   idm_workspace *blended;
   check(idm_workspace_create(problem->setting, problem->theta, &problem->agent, &blended,
                              &support_error));
-  const double at[3] = {1.25, 1.35, 1.15}; /* a parabola in beta through three solutions */
+  const double at[3] = {1.25, 1.35, 1.15}; /* a quadratic in beta through three solutions */
   for (int i = 0; i < 3; i++) {
     idm_theta_set_scalar(problem->theta, IDM_BETA, at[i]);
     check(idm_plan(problem->theta, NULL, blended, NULL, &support_error));

@@ -1,5 +1,5 @@
-/* Tables that stand in for planning: what they say is what planning says, near and far, and chains
- * on them find the posterior that the exact likelihood has. */
+/* Tables that replace planning: interpolated log-likelihoods against planned ones, inside and
+ * outside the table, and chains on a table against quadrature of the exact posterior. */
 #include "invert/matching/fit.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-/* DIAG on a lattice on which plans count as dear. */
+/* DIAG on a lattice so large that its likelihood is tabulated. */
 static idm_problem *make_problem(const char *free_blocks, int resolution)
 {
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
@@ -51,8 +51,8 @@ static double exact_at(const fixture *x, const double *y)
   return value;
 }
 
-/* At places over the whole table, one sd and less apart in each direction: totals, slopes, and the
- * log-likelihoods of trajectories, which sum to the total. */
+/* At 12 random points, standard normal in whitened coordinates: log-likelihoods in total and by
+ * trajectory, and the sum of the latter. */
 static void hold_against_planning(const char *free_blocks, double tolerance)
 {
   fixture x;
@@ -91,7 +91,7 @@ static void test_two_numbers(void **state)
   hold_against_planning("{beta: {scale: inverse}, eta: }", 0.05);
 }
 
-/* Where plans are cheap, or numbers many, there is none. */
+/* Cheap plans and many parameters have no table. */
 static void test_where_there_is_none(void **state)
 {
   (void)state;
@@ -122,8 +122,8 @@ static void test_threads_change_nothing(void **state)
   close_fixture(&two);
 }
 
-/* A matching with a table: the table where it holds, planning just beyond, and far out a coarser
- * lattice that is as hopeless as planning says. */
+/* A matching with a table uses the table inside its range, planning just outside it, and far
+ * outside a coarser lattice, whose values are as low as planned ones. */
 static void test_near_between_and_far(void **state)
 {
   (void)state;
@@ -137,7 +137,8 @@ static void test_near_between_and_far(void **state)
   idm_table_unwhiten(t, &u, &inside);
   check(idm_matching_log_likelihood(m, &inside, &value, &slope, &support_error));
   assert_true(value == idm_table_at(t, &inside, NULL));
-  /* The slope is that of the values, whatever kinks planning has between the table's points. */
+  /* The derivative is that of the interpolated values, without the kinks of planning between grid
+   * points. */
   const double step = 1e-3, above = inside + step, below = inside - step;
   const double rise = idm_table_at(t, &above, NULL) - idm_table_at(t, &below, NULL);
   assert_near(slope, rise / (2 * step), 2e-3);
@@ -166,7 +167,8 @@ static void test_near_between_and_far(void **state)
   close_fixture(&x);
 }
 
-/* Mean and sd of the one free number, by the exact log posterior on 81 places over the table. */
+/* Mean and sd of the one free parameter by quadrature of the exact posterior at 81 points of the
+ * table's range. */
 static void integrate(const fixture *x, double *mean, double *sd)
 {
   const idm_target target = idm_matching_target(x->f.matching[1]);
@@ -187,9 +189,10 @@ static void integrate(const fixture *x, double *mean, double *sd)
   *sd = sqrt(second / sum - *mean * *mean);
 }
 
-/* Draws of chains on a table against that integral: 4,000 draws worth 2,000 and more tell a mean to
- * .0224 sd and an sd to .0158 of itself, and five times that is not met by chance once in a million
- * times. Their log-likelihoods are those of planning. */
+/* Draws of chains on a table against that quadrature. An effective sample size above 2,000 gives
+ * standard errors of 0.0224 sd for the mean and of 0.0158 for the relative error of the sd; five
+ * times these occur by chance less than once in a million. Log-likelihoods are those of planning.
+ */
 static void test_the_posterior(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Priors of correlations, against people whose effects are made up. */
+/* Tests the check of the prior of correlations on simulated effects of people with known
+ * correlations. */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 enum { PEOPLE = 40, DRAWS = 400 };
 
-/* x = L z, L being the Cholesky factor of [[1, r], [r, 1]] times `scale`. */
+/* x = scale L z, where L is the Cholesky factor of [[1, r], [r, 1]]. */
 static void draw_pair(idm_random *random, double r, double scale, double *x)
 {
   const double a = idm_random_normal(random), b = idm_random_normal(random);
@@ -20,8 +21,8 @@ static void draw_pair(idm_random *random, double r, double scale, double *x)
   x[1] = scale * (r * a + sqrt(1 - r * r) * b);
 }
 
-/* Draws of the effects of a person whose decisions gave y, with errors of correlation `trade` and
- * sd 0.7, in a population of sds 1 and correlation `held`. */
+/* Posterior draws of the effects of a person with estimates y, whose errors have correlation
+ * `trade` and sd 0.7, in a population with sds 1 and correlation `held`. */
 static void draw_posterior(idm_random *random, const double *y, double trade, double held,
                            double *effect, size_t stride)
 {
@@ -51,7 +52,7 @@ static void draw_posterior(idm_random *random, const double *y, double trade, do
   }
 }
 
-/* People of correlation `truth` under a prior that holds it at `held`. */
+/* Result for people with correlation `truth`, under a prior that fixes it at `held`. */
 static idm_check_result judge(uint64_t seed, double truth, double held, double trade,
                               idm_notes *misfits)
 {
@@ -96,8 +97,8 @@ static idm_check_result judge(uint64_t seed, double truth, double held, double t
   return a.checks.of[IDM_CHECK_PRIOR_PULL];
 }
 
-/* Correlations that are held at the truth, whatever decisions trade one effect for the other: of
- * SEEDS each more than 3 fail at a level of 1 in 1,000 with probability 3e-4. */
+/* Correlations fixed at their true values pass, whatever the correlation of errors: of SEEDS each
+ * more than 3 fail at a level of 1 in 1,000 with probability 3e-4. */
 static void right_correlations_pass(void **state)
 {
   (void)state;
@@ -115,8 +116,8 @@ static void right_correlations_pass(void **state)
   }
 }
 
-/* 0.95 under a prior that holds it at 0; decisions that trade one effect for the other do not hide
- * it. */
+/* A correlation of 0.95 under a prior that fixes it at 0 is detected, also with correlated errors.
+ */
 static void correlations_that_the_prior_fixes_fail(void **state)
 {
   (void)state;

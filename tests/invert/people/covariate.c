@@ -1,4 +1,4 @@
-/* Covariates: numbers, categories, and what varies within people. */
+/* Tests covariates: centring of numbers, coding of categories, and variation within people. */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static void categories_are_coded_by_treatment(void **state)
   assert_string_equal(c.name.name[3], "age[T.66]");
   for (size_t k = 0; k < 4; k++) assert_near(c.value[k * 12], 0, 0);
   assert_near(c.value[0 * 12 + 11], 1, 0);
-  assert_int_equal(notes.count, 1); /* 26, 30, 66 and 70 have one person each */
+  assert_int_equal(notes.count, 1); /* values 26, 30, 66 and 70 have one person each */
   idm_notes_clear(&notes);
   idm_covariate_clear(&c);
 }

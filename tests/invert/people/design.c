@@ -1,5 +1,4 @@
-/* Designs against regressors written down by hand, and every way to ask for what data cannot say.
- */
+/* Tests designs against regressors computed by hand, and requests that are rejected. */
 #include "idm/design.h"
 
 #include <math.h>
@@ -60,7 +59,7 @@ static void without_a_formula_there_is_an_intercept(void **state)
   idm_design_destroy(d);
 }
 
-/* Columns of drug * group + age, whose mean is 40 and sd sqrt(476.8) over people. */
+/* Columns of drug * group + age, where age has mean 40 and sd sqrt(476.8) over people. */
 static void regressors_are_those_of_treatment_coding(void **state)
 {
   (void)state;
@@ -97,7 +96,7 @@ static void references_and_categories_can_be_chosen(void **state)
   idm_design_destroy(d);
 }
 
-/* dose varies within p1 to p5: an effect of their own, with what it depends on. */
+/* dose varies within p1 to p5: it is an effect with its own regression. */
 static void what_varies_within_people_is_an_effect(void **state)
 {
   (void)state;
@@ -185,7 +184,7 @@ static void what_cannot_be_told_is_refused_with_what_to_do(void **state)
   assert_non_null(strstr(support_error.message, "'alpha' is in two formulas"));
 }
 
-/* sum is a + b; nobody is young and rich. */
+/* sum is a + b; no person is both young and rich. */
 static void collinear_regressors_are_named(void **state)
 {
   (void)state;
@@ -223,7 +222,7 @@ static void gaps_are_filled_counted_or_refused(void **state)
   assert_non_null(strstr(support_error.message, "'age' is empty for 1 trajectories"));
   assert_non_null(strstr(support_error.message, "--where 'age!='"));
   assert_int_equal(support_error.line, 4);
-  /* sex varies within p3, so that no trajectory's can be taken from another. */
+  /* sex varies within p3, so that a missing value is not filled from another trajectory. */
   assert_null(covariates_design(problem, csv, "agent", "alpha ~ sex", NULL, &notes));
   assert_int_equal(support_error.line, 3);
   assert_null(covariates_design(problem, csv, "trajectory", "alpha ~ age", NULL, &notes));
@@ -254,7 +253,7 @@ static void numbers_and_words_are_not_mixed(void **state)
   idm_design_destroy(d);
 }
 
-/* Names of coefficients are keys: none may stand twice. */
+/* Names of coefficients are keys and must be unique. */
 static void two_coefficients_of_one_name_are_refused(void **state)
 {
   (void)state;
@@ -282,7 +281,7 @@ static void two_coefficients_of_one_name_are_refused(void **state)
   idm_design_destroy(d);
 }
 
-/* 30, 30.0 and 3e1 are one age; C(age) takes texts as they are. */
+/* 30, 30.0 and 3e1 are equal as numbers. */
 static void equal_numbers_are_one_value(void **state)
 {
   (void)state;

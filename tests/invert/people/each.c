@@ -1,4 +1,5 @@
-/* People one by one: each as if fitted alone, whoever else is there and however many threads. */
+/* Tests separate fits of people: each equals a fit to their log only, for any number of threads and
+ * with resumption, and the verdicts on people. */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ static idm_problem *problem;
 static idm_data *data;
 static idm_fit_settings settings;
 
-/* Three agents of eight trajectories each, and p4, who had no choice. */
+/* Three agents with eight trajectories each, and p4, whose only row has one available action. */
 static idm_data *make_log(void)
 {
   char csv[20000] = "agent,trajectory,action,observation,available\n";
@@ -64,7 +65,7 @@ static void fit_each(int threads, const idm_fit_monitor *opt_monitor, idm_poster
   assert_int_equal((*a)->checks.kind, IDM_CHECK_SEPARATE);
 }
 
-/* Draws of p2 are those of a fit to the log of p2. */
+/* Draws of p2 equal those of a fit to the log of p2. */
 static void each_is_as_if_alone(void **state)
 {
   (void)state;
@@ -85,7 +86,8 @@ static void each_is_as_if_alone(void **state)
       idm_inverse_fit(idm_inverse_at(0), problem, part, &same, NULL, &alone, NULL, &support_error));
   for (size_t i = 0; i < 300; i++) assert_near(p->value[1 * 300 + i], log(alone->value[i]), 1e-12);
   for (size_t i = 0; i < 300; i++)
-    assert_true(fabs(p->value[i] - p->value[300 + i]) > 0); /* streams of their own */
+    assert_true(fabs(p->value[i] - p->value[300 + i]) >
+                0); /* different draws for different people */
   idm_data_destroy(part);
   idm_posterior_destroy(alone);
   idm_posterior_destroy(p);
@@ -102,7 +104,7 @@ static void threads_change_nothing_and_everybody_has_a_verdict(void **state)
   fit_each(3, NULL, &q, &b, &projection);
   assert_memory_equal(p->value, q->value, 3 * 300 * sizeof *p->value);
   assert_int_equal(a->people, 4);
-  /* Bytes but for padding, which holds nothing. */
+  /* All fields are compared, since structures have padding. */
   for (int id = 0; id < IDM_CHECK_COUNT; id++) {
     const idm_check_result *x = &a->checks.of[id], *y = &b->checks.of[id];
     assert_int_equal(x->outcome, y->outcome);
@@ -191,7 +193,7 @@ static void finished_people_are_kept(void **state)
   assert_float_equal(again.log_loss, projection.log_loss, 0);
   for (size_t i = 0; i < a->people; i++)
     assert_int_equal(a->person[i].verdict, b->person[i].verdict);
-  /* The scores of those who were finished before are added up too. */
+  /* The scores of people finished before the interruption are included in the sum. */
   assert_int_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].outcome, IDM_CHECK_PASSED);
   assert_float_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].value,
                      b->checks.of[IDM_CHECK_PERSON_EXTENSIONS].value, 0);
@@ -224,7 +226,7 @@ static void points_are_answers_too(void **state)
   idm_assessment_destroy(a);
 }
 
-/* Whose checks are left out is not called identified. */
+/* A person without checks has the verdict unchecked, not identified. */
 static void left_out_people_are_unchecked(void **state)
 {
   (void)state;
@@ -246,7 +248,7 @@ static void left_out_people_are_unchecked(void **state)
   idm_assessment_destroy(a);
 }
 
-/* People who flip coins, and one person alone who does: neither is described by the model. */
+/* Three people, or one, with arbitrary actions: the model does not fit them. */
 static void chance_speaks_against_the_model(void **state)
 {
   (void)state;
@@ -276,7 +278,7 @@ static void chance_speaks_against_the_model(void **state)
   }
 }
 
-/* Fit each person by many draws; the verdict on them. */
+/* Assessment of a fit of each person with many draws. */
 static idm_assessment *fit_long(const idm_problem *of, const idm_data *log)
 {
   idm_posterior *p;
@@ -290,7 +292,7 @@ static idm_assessment *fit_long(const idm_problem *of, const idm_data *log)
   return a;
 }
 
-/* People of one to five decisions, in accordance with the model: too few to test it, and no misfit.
+/* People with one to five decisions that agree with the model: too few to test it, and no misfit.
  */
 static void few_decisions_are_no_misfit(void **state)
 {
@@ -313,8 +315,8 @@ static void few_decisions_are_no_misfit(void **state)
   idm_data_destroy(few);
 }
 
-/* One decision under a wide prior: alpha has no mean, and log_alpha, which is printed of people,
- * has, whether or not a number without a logarithm is free too. */
+/* One decision under a wide prior: alpha has no mean, but log_alpha, which is reported for people,
+ * has one, also if a parameter without a log scale is free. */
 static void a_long_tail_of_alpha_is_no_failure(void **state)
 {
   (void)state;
@@ -339,8 +341,8 @@ static void a_long_tail_of_alpha_is_no_failure(void **state)
   }
 }
 
-/* Draws of a learner whose sd is a quarter too large by chance, of two chains: they are drawn
- * again, the same at any number of threads, and trusted. */
+/* Two chains estimate the sd of a learner a quarter too large by Monte Carlo error: the fit is
+ * drawn again, with the same result for any number of threads, and trusted. */
 static void uncertain_people_are_drawn_again(void **state)
 {
   (void)state;
@@ -380,9 +382,9 @@ static void uncertain_people_are_drawn_again(void **state)
   idm_problem_destroy(bandit);
 }
 
-/* A posterior whose sd no look can compare. Where draws reach its far mode, what fails is the sd of
- * the logarithm, which is printed, and not the mean of the number; where none does, a remark states
- * that it is unchecked. */
+/* A posterior whose sd the importance sample cannot compare. If draws reach its distant mode, the
+ * check of the sd of the reported logarithm fails, not that of the mean; otherwise a remark states
+ * that the sd is unchecked. */
 static void unconfirmed_tails_are_named(void **state)
 {
   (void)state;
@@ -414,8 +416,8 @@ static void unconfirmed_tails_are_named(void **state)
   idm_problem_destroy(bandit);
 }
 
-/* One slip in five, by too little in any person: all together show it, and people who do not slip
- * pass (with a probability above 99.5 %). */
+/* A lapse rate of .2 that is not significant for any single person is significant for all together,
+ * and people without lapses pass (with a probability above 99.5 %). */
 static void scores_are_added_up(void **state)
 {
   (void)state;
@@ -439,7 +441,7 @@ static void scores_are_added_up(void **state)
     assert_int_equal(a->checks.of[IDM_CHECK_PERSON_EXTENSIONS].outcome,
                      slips ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
     assert_int_equal(
-        support_mentions(&a->misfits, "over all 14 people together the model lacks a number"),
+        support_mentions(&a->misfits, "over all 14 people together the model lacks a parameter"),
         slips);
     assert_int_equal(a->trusted, !slips);
     idm_posterior_destroy(p);

@@ -1,4 +1,4 @@
-/* The form of a regression over people, among effects that are made up. */
+/* Tests the check of the form of regressions over people, on simulated effects with known terms. */
 #include "invert/people/people.h"
 
 #include <string.h>
@@ -8,15 +8,15 @@
 
 enum { PEOPLE = 16, DRAWS = 50, EFFECTS = 2 };
 
-/* How the first effect depends on age and dose, which are its regressors, and the second, which has
- * none, on age. */
+/* Terms that the design lacks: the first effect has age and dose as regressors, the second has
+ * none. */
 typedef struct truth {
   double product;
   double square;
   double second;
 } truth;
 
-/* Two effects that are normal about the truth. */
+/* Result for two effects, normal around the true regression. */
 static idm_check_result judge(uint64_t seed, const truth *t, idm_notes *misfits)
 {
   static double effect[EFFECTS * PEOPLE * DRAWS];
@@ -57,7 +57,7 @@ static idm_check_result judge(uint64_t seed, const truth *t, idm_notes *misfits)
   return a.checks.of[IDM_CHECK_FORM];
 }
 
-/* Of SEEDS right forms more than 8 fail at a level of 1 % with probability 4e-3. */
+/* More than 8 of SEEDS correct forms fail at a level of 1 % with probability 4e-3. */
 static void right_forms_pass(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Formulas: what is read, in which order, and what is said of those that are none. */
+/* Tests the parser of formulas: terms and their order, blocks, levels, error positions and limits.
+ */
 #include "invert/people/people.h"
 
 #include <stdio.h>

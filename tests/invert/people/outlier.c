@@ -1,4 +1,4 @@
-/* People far from the others, among effects that are made up. */
+/* Tests the check of outlying people on simulated effects. */
 #include "invert/people/people.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@
 
 enum { PEOPLE = 12, DRAWS = 50 };
 
-/* A population of one effect, normal about a line in a regressor; `far` is added to person 3. */
+/* Result for a population of one effect, normal around a line in a regressor; `far` is added to
+ * person 3. */
 static idm_check_result judge(uint64_t seed, double far, idm_notes *misfits)
 {
   double regressor[2 * PEOPLE], effect[PEOPLE * DRAWS];
@@ -45,7 +46,7 @@ static idm_check_result judge(uint64_t seed, double far, idm_notes *misfits)
   return a.checks.of[IDM_CHECK_OUTLIER];
 }
 
-/* Of SEEDS normal cohorts more than 8 fail at a level of 1 % with probability 1e-3. */
+/* More than 8 of SEEDS normal cohorts fail at a level of 1 % with probability 1e-3. */
 static void normal_people_pass(void **state)
 {
   (void)state;
@@ -60,7 +61,7 @@ static void normal_people_pass(void **state)
   assert_true(failed <= 8);
 }
 
-/* One of twelve who is ten sds off is at most 3.2 sds off where the sd includes it. */
+/* One outlier of ten sds among twelve people is at most 3.2 sds away if the sd includes it. */
 static void one_far_off_is_named(void **state)
 {
   (void)state;

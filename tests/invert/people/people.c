@@ -1,7 +1,7 @@
-/* Draws of people and population: against an exact reference, at any thread count, where there is
- * little to see, where the watch stops them, and designs that are refused.
+/* Tests draws of people and population against quadrature, their mixing with little and much data,
+ * their independence of threads, and interruption and resumption.
  *
- * A comparison fails by chance where a mean is 4.5 of its standard errors away: 7 in a million. */
+ * A comparison fails if a mean is 4.5 standard errors away, by chance with probability 7e-6. */
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 static const double centre[] = {-0.5, 0.3};
 static const double width[] = {1, 0.5};
 
-/* People around (0, .3) with the given sds. */
+/* People around (0, .3) with the given sd, halved for the second parameter. */
 static idm_data *draw_people(const idm_problem *problem, size_t people, double sd, size_t decisions,
                              bool both)
 {
@@ -101,7 +101,7 @@ static void one_number_agrees_with_quadrature(void **state)
   compare(8, 0.7, 30);
 }
 
-/* A funnel: nobody differs, and twenty decisions say little. */
+/* A funnel: people are equal, and twenty decisions have little information. */
 static void equal_people_agree_with_quadrature(void **state)
 {
   (void)state;
@@ -149,7 +149,7 @@ static void many_data_mix(void **state)
   population_mixes(0.5, 400);
 }
 
-/* Two conditions a person: the second effect of alpha is there in the second only. */
+/* Two conditions per person: the second effect of alpha applies in the second condition only. */
 static void conditions_within_people_are_found(void **state)
 {
   (void)state;
@@ -163,7 +163,7 @@ static void conditions_within_people_are_found(void **state)
     x[2 * i + 1] = x[2 * i] + 1;
   }
   idm_data *data = support_people(problem, 2 * people, x, 100, 4);
-  /* A coordinate of two effects; agents 2i and 2i + 1 are the cells of person i. */
+  /* One coordinate with two effects; agents 2i and 2i + 1 are the cells of person i. */
   idm_design *design = support_design(data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
   design->people = design->person.count = people;
   design->coordinates = 1;
@@ -246,8 +246,7 @@ static void threads_change_no_draw(void **state)
 
 /* --- the watch ------------------------------------------------------------------------------ */
 
-/* Says stop once enough is done, at once, in the warm-up, or after some draws; counts how often it
- * was asked. */
+/* A progress callback that stops once the fraction `enough` is done, and counts its calls. */
 typedef struct impatient {
   double enough;
   int asked;
@@ -273,14 +272,15 @@ static void stopped_fits_give_what_is_there(void **state)
   for (size_t k = 0; k < 4; k++) {
     impatient w = {.enough = enough[k]};
     const idm_fit_monitor watched = {.progress = watch, .context = &w};
-    /* It is asked every tenth of a second: the warm-up lasts longer, or is over by then. */
+    /* The callback is called every tenth of a second: the warm-up lasts longer, or is complete by
+     * then. */
     const idm_fit_settings settings = k < 2 ? brief(100000, 100) : brief(10, k == 3 ? 20 : 100000);
     idm_people *p;
     idm_notes notes = {0};
     idm_error error = {0};
     const idm_status status =
         idm_people_fit(s.problem, s.data, s.design, &settings, &watched, &p, &notes, &error);
-    if (k < 2) { /* before the first draw there is nothing */
+    if (k < 2) { /* before the first draw there is no result */
       assert_int_equal(status, IDM_UNTRUSTED);
       assert_null(p);
       continue;
@@ -298,7 +298,8 @@ static void stopped_fits_give_what_is_there(void **state)
   free_small(&s);
 }
 
-/* Keeps what is to be kept at every place where it can be, and stops after some of them. */
+/* A progress callback that saves a checkpoint whenever possible, and stops after `places` of them.
+ */
 typedef struct keeper {
   int places;
   char *bytes;
@@ -343,7 +344,7 @@ static void stopped_and_gone_on_with_it_is_the_same(void **state)
   assert_memory_equal(whole->log_posterior, parts->log_posterior, n * sizeof(double));
   assert_memory_equal(whole->log_likelihood, parts->log_likelihood,
                       n * whole->people * sizeof(double));
-  /* Of another request, and damaged. */
+  /* Checkpoints of another request, and damaged ones. */
   idm_people *none;
   idm_error error = {0};
   idm_fit_monitor other = {

@@ -92,7 +92,7 @@ static idm_status become(void *context, size_t trajectory, size_t agent, idm_err
   return idm_plan(a->theta, NULL, a->workspace, NULL, opt_error);
 }
 
-/* The first trajectories of each agent that make up its decisions. */
+/* The first trajectories of each agent, up to the given number of decisions. */
 static idm_data *cut(const idm_data *data, size_t people, size_t decisions)
 {
   size_t *made = need(idm_new(people, sizeof *made));

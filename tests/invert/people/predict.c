@@ -1,4 +1,4 @@
-/* Prediction of people against plans and scores of every draw, one after the other. */
+/* Tests predictions of people against plans and scores of every draw. */
 #include "idm/predict.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static const char log_text[] = "agent,trajectory,action,observation\n"
                                "ann,3,monitor,negative\n"
                                "ann,3,declare_healthy,\n";
 
-/* log alpha of bob and ann (in that order), along `person`. */
+/* log alpha of bob and ann, in this order, along the axis `person`. */
 static idm_posterior *made_up(void)
 {
   idm_posterior *p = calloc(1, sizeof *p);

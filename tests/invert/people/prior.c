@@ -1,4 +1,5 @@
-/* Which numbers of a population are the prior's, against draws of known mean and spread. */
+/* Tests which parameters of a population are reported as determined by the prior or in conflict
+ * with it, on draws of known mean and sd. */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 enum { DRAWS = 1000 };
 
-/* Evenly spaced numbers of this mean and sd. */
+/* Evenly spaced values of the given mean and sd. */
 static void spread(double *x, double mean, double sd)
 {
   for (size_t i = 0; i < DRAWS; i++)
@@ -37,7 +38,7 @@ static idm_people *made_up(const idm_design *d, double narrower)
              narrower * d->coefficient_sd[e][k]);
     spread(p->sd + e * DRAWS, d->sd_scale[e], narrower * sqrt(1 - 2 / acos(-1)) * d->sd_scale[e]);
   }
-  /* One pair, whose prior is a beta distribution on (-1, 1). */
+  /* One pair, whose correlation has a beta prior on (-1, 1). */
   spread(p->correlation, 0, narrower / sqrt(2 * d->correlation + 1));
   return p;
 }
@@ -108,8 +109,8 @@ static void a_prior_that_people_contradict_is_told(void **state)
   idm_notes_clear(&said);
 }
 
-/* Four prior sds off with half the prior's sd left: the prior moves the mean by 4 * 0.5 / 0.75
- * posterior sds. With a twentieth left it hardly does. */
+/* Four prior sds away with a posterior sd of half the prior's, the prior shifts the mean by 4 * 0.5
+ * / 0.75 posterior sds. With a twentieth the shift is negligible. */
 static void a_prior_that_holds_people_off_is_a_misfit(void **state)
 {
   (void)state;

@@ -1,11 +1,11 @@
-/* Rank: regressors that hang together are found whatever their units, others never. */
+/* Tests the check of collinear regressors, in different units. */
 #include "invert/people/people.h"
 
 #include <string.h>
 
 #include "invert/people/covariates_support.h"
 
-/* Five people, one effect, four regressors of which the last is to be filled. */
+/* Five people, one effect, four regressors, the last of which is `last`. */
 static idm_design *design_of(const double *last)
 {
   static const char csv[] = "agent,action,observation,a,b,c\n"
@@ -27,13 +27,13 @@ static void combinations_are_found_and_named(void **state)
   (void)state;
   static const struct {
     double last[5];
-    const char *says; /* NULL: it can be told apart */
+    const char *says; /* NULL: not collinear */
   } cases[] = {
       {{1, 0, 0, 0, 0}, NULL},
       {{1e-9, 0, 0, 0, 0}, NULL},
       {{0, 0, 0, 0, 0}, "no person has 'c'"},
       {{3, 3, 3, 3, 3}, "'c' is a linear combination of Intercept,"},
-      {{-2e6, -1e6, 0, 2e6, 1e6}, "'c' is a linear combination of a,"}, /* a less its mean */
+      {{-2e6, -1e6, 0, 2e6, 1e6}, "'c' is a linear combination of a,"}, /* a minus its mean */
       {{-2 - 5.6, -1 - 4.4, 0 - 7.6, 2 - 0.4, 1 + 8.4}, NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 
 enum { LEVELS = 81, SPREADS = 60, SDS = 50, VALUES = 141, UNITS = 41 };
-/* Log-likelihoods stand this close, so that straight lines between them do. */
+/* The spacing of the log-likelihoods is small enough for linear interpolation. */
 enum { points = 3001, nodes = 81, means = 121, sds = 160, cells = 400 };
 
 void reference_tabulate(const idm_problem *problem, const idm_data *data, double low, double high,
@@ -52,8 +52,8 @@ static double at(const reference_table *t, size_t person, double x)
   return value[0] + (place - (double)k) * (value[1] - value[0]);
 }
 
-/* Node j of a person's number in units of the population's sd, and its weight: trapezia, which are
- * exact to rounding for what falls off like a normal law. */
+/* Node j of a person's parameter in units of the population's sd: the trapezoidal rule, which is
+ * exact to rounding for functions with normal tails. */
 static double node(size_t j)
 {
   return -8 + 16 * (double)j / (nodes - 1);
@@ -92,7 +92,7 @@ void reference_normalise(reference_law *law)
   for (size_t i = 0; i < law->count; i++) law->mass[i] /= sum;
 }
 
-/* The first person's number given mean and sd, spread over its grid. */
+/* Add the distribution of the first person's parameter given mean and sd to its grid. */
 static void add_person(const reference_table *t, double mean, double sd, double weight,
                        reference_law *person)
 {
@@ -118,7 +118,7 @@ void reference_make(const idm_problem *problem, const idm_data *data, const idm_
   reference_table t;
   reference_tabulate(problem, data, m0 - 6 * s0, m0 + 6 * s0, &t);
   r->mean = reference_law_of(m0 - 2.5 * s0, m0 + 2.5 * s0, means);
-  const double half = scale * 4 / sds / 2; /* midpoints: the density does not vanish at 0 */
+  const double half = scale * 4 / sds / 2; /* midpoints, since the density is positive at 0 */
   r->sd = reference_law_of(half, scale * 4 - half, sds);
   r->person = reference_law_of(m0 - 4 * s0, m0 + 4 * s0, cells);
   double *joint = idm_new(means * sds, sizeof *joint);
@@ -170,7 +170,7 @@ double reference_sd(const reference_law *law)
   return sqrt(sum);
 }
 
-/* The mass of a point reaches half a step to either side. */
+/* The mass of a point is uniform over half a step on either side. */
 double reference_below(const reference_law *law, double x)
 {
   double sum = 0;
@@ -183,7 +183,7 @@ double reference_below(const reference_law *law, double x)
 
 /* --- groups --------------------------------------------------------------------------------- */
 
-/* log of a group's likelihood at a value, by straight lines. */
+/* Log-likelihood of a group at a value, by linear interpolation. */
 static double group_at(const reference_groups *e, size_t sd, size_t group, double value)
 {
   const double place = fmin(fmax((value - e->value.low) / e->value.step, 0), VALUES - 1.000001);
@@ -197,7 +197,7 @@ static double unit(size_t j)
   return -6 + 12 * (double)j / (UNITS - 1);
 }
 
-/* The integral of a group's likelihood over its value, level and spread given. */
+/* The integral of a group's likelihood over its value, given level and spread. */
 static double integrate(const reference_groups *e, size_t sd, size_t group, double level,
                         double spread)
 {
@@ -258,7 +258,7 @@ static void add_place(reference_groups *e, double centre, double width, size_t s
 void reference_groups_make(const idm_problem *problem, const idm_data *data, double centre,
                            double width, reference_groups *e)
 {
-  /* Midpoints: the densities do not vanish at 0. */
+  /* Midpoints, since the densities are positive at 0. */
   const double most = 2 * width;
   e->level = reference_law_of(centre - 3 * width, centre + 3 * width, LEVELS);
   e->spread = reference_law_of(most / SPREADS / 2, most - most / SPREADS / 2, SPREADS);

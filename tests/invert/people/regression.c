@@ -1,4 +1,5 @@
-/* Least squares over people, and Student's t. */
+/* Tests least squares over people against known residuals and leverages, and Student's t against
+ * Simpson's rule. */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -28,12 +29,12 @@ static void tails_are_those_of_student(void **state)
 enum { PEOPLE = 5 };
 
 /* A line through 0, 1, 2, 3, 4, whose residuals and leverages are known; the third regressor is a
- * combination of the others, and adds nothing. */
+ * linear combination of the others. */
 static void residuals_are_those_of_a_line(void **state)
 {
   (void)state;
   static const double x[2 * PEOPLE] = {1, -1, 0, -1, 4, -1, 0, -1, 5, -1};
-  static const double expected[PEOPLE] = {0.6, -1.2, 2, -2.8, 1.4}; /* about 0.4 + 0.8 i */
+  static const double expected[PEOPLE] = {0.6, -1.2, 2, -2.8, 1.4}; /* around 0.4 + 0.8 i */
   double regressor[3 * PEOPLE], residual[PEOPLE], *w = regressor;
   size_t coefficients = 3;
   for (size_t i = 0; i < PEOPLE; i++) {

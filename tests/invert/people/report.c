@@ -1,4 +1,5 @@
-/* What is said of people, against plain sums over made-up draws. */
+/* Tests the posterior and the assessment of people: names, R2 and shrinkage against plain sums over
+ * simulated draws, and the checks of the model. */
 #include "invert/people/people.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static double *numbers(idm_random *random, size_t count, double low, double high
   return x;
 }
 
-/* Draws of everything, independent and uniform. */
+/* Independent uniform draws of all quantities. */
 static idm_people *made_up(const idm_design *d)
 {
   idm_random random;
@@ -154,13 +155,13 @@ static void shrinkage_is_the_pooling_factor(void **state)
   assert_near(projection.log_loss, sum / 14, 1e-12);
   assert_near(projection.uniform_log_loss, log(3), 1e-12);
   assert_int_equal(projection.decisions, 14);
-  /* Nothing but a category, which both numbers depend on: there is no other form of that. */
+  /* With a single category, used by both parameters, there is no other form to test. */
   assert_int_equal(a->checks.of[IDM_CHECK_FORM].outcome, IDM_CHECK_NOT_RUN);
   idm_assessment_destroy(a);
   close(&f);
 }
 
-/* A person whose chains disagree fails, and the run with it. */
+/* A person whose chains disagree fails, and so does the run. */
 static void people_whose_draws_disagree_are_named(void **state)
 {
   (void)state;
@@ -202,8 +203,8 @@ static void print_notes(const idm_notes *notes)
   for (size_t i = 0; i < notes->count; i++) print_message("  %s\n", notes->text[i]);
 }
 
-/* Learners of whom everything is modelled pass every test; with 30 % slips that are not, the lapse
- * is named. */
+/* Learners under a correct model pass every test; with a lapse rate of 30 % that is not modelled,
+ * lapse is named. */
 static void slips_that_are_not_modelled_are_named(void **state)
 {
   (void)state;
@@ -235,8 +236,8 @@ static void slips_that_are_not_modelled_are_named(void **state)
   }
 }
 
-/* Planners on a lattice whose tests are right with .7: under a file that gives .8 the observations
- * are named. A lattice that is fine enough passes. */
+/* Planners on a lattice, with tests that are right with probability .7: a file with .8 is
+ * contradicted by the observations. A fine lattice passes. */
 static void environment_and_lattice_are_checked(void **state)
 {
   (void)state;
@@ -264,7 +265,7 @@ static void environment_and_lattice_are_checked(void **state)
   }
 }
 
-/* A lattice of resolution 4 is too coarse for everybody, and so for the mean. */
+/* A lattice of resolution 4 is too coarse for all people, and therefore for the mean. */
 static void a_coarse_lattice_fails(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Populations: which priors let people vary, and what takes the place of others. */
+/* Tests the priors of populations: which priors are kept, replaced by normal ones, or rejected. */
 #include "invert/people/people.h"
 
 #include <string.h>

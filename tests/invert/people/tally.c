@@ -1,4 +1,4 @@
-/* Tallies: what counts as a decision, and what chance makes of it. */
+/* Tests counts of decisions and the log-loss of uniform choice, against hand counts. */
 #include "invert/people/people.h"
 
 #include <math.h>

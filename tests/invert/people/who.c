@@ -1,4 +1,4 @@
-/* Who is who: by role and by column, and rows that leave it open. */
+/* Tests the assignment of trajectories to people by role or column, and rows that are rejected. */
 #include "invert/people/people.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Answers: numbers, names, the planner's policy there, and what is left open in words. */
+/* Estimates of a utility: values, names, the planner's policy at the estimate, and the note on
+ * undetermined directions. */
 #include "invert/utility/asked.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* What an inverse planner is asked: everything there, or a refusal that leaves nothing open. */
+/* Tasks of the inverse planners of utilities: the structures that are opened, and refusals that
+ * free everything. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 static const char log_text[] = "trajectory,state,action\n1,a,right\n1,b,right\n1,c,left\n1,b,\n";
 
-/* Open what a row asks, with a bound of the utilities. */
+/* Opens the task of an inverse planner with a bound of the utilities. */
 static idm_status ask(const char *inverse, const idm_problem *problem, const idm_data *data,
                       double bound, idm_task *task, idm_error *error)
 {
@@ -41,7 +42,7 @@ static void test_open(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A method by beliefs has a mind where states are hidden, and none where they are observed. */
+/* Methods on beliefs have a POMDP for hidden states, and none for observed states. */
 static void test_believing(void **state)
 {
   (void)state;
@@ -91,7 +92,8 @@ static int seven(const idm_problem *problem, const idm_data *data)
   return 7;
 }
 
-/* On a lattice the states of the world are beliefs, and a whole fit gives what the answer does. */
+/* On a lattice the states of the MDP are beliefs; a fit returns the status of the method's answer
+ * function. */
 static void test_lattice(void **state)
 {
   (void)state;
@@ -123,7 +125,7 @@ static void test_lattice(void **state)
   idm_problem_destroy(problem);
 }
 
-/* With weights free there is no utility to seek. */
+/* With free weights there is no utility to estimate. */
 static void test_weights(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Whether utilities stay finite without a price: against all deterministic policies, where one
- * number or one weight of a feature is free. */
+/* Whether estimated utilities are finite without a penalty: against all deterministic policies,
+ * with one free number or one free feature weight. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 
 enum { STATES = 4, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
-/* What the free number counts of a policy[state][action]: value[entry] over the occupancy. */
+/* Moment of the free number under policy[state][action]: value[entry] summed over the occupancy.
+ * Stores the occupancy in `demonstrated`. */
 static double moment_of(const idm_mdp *mdp, const double *value, const double *policy,
                         double *demonstrated)
 {
@@ -22,7 +23,7 @@ static double moment_of(const idm_mdp *mdp, const double *value, const double *p
   return sum;
 }
 
-/* Of the moments of policies those of deterministic ones are the extremes. */
+/* The extreme moments over policies are attained by deterministic policies. */
 static bool is_inside(const idm_mdp *mdp, const double *value, double moment)
 {
   double low = INFINITY, high = -INFINITY, scratch[ENTRIES];
@@ -36,7 +37,7 @@ static bool is_inside(const idm_mdp *mdp, const double *value, double moment)
   return high - low < 1e-9 || (moment > low + 1e-9 && moment < high - 1e-9);
 }
 
-/* Every state has one action, or now and then both. */
+/* Every state has one action, and occasionally both. */
 static void draw_policy(idm_random *random, double *policy)
 {
   for (size_t s = 0; s < STATES; s++) {
@@ -46,7 +47,7 @@ static void draw_policy(idm_random *random, double *policy)
   }
 }
 
-/* One trial: entries that are one number, or all of them as a feature gives them. Whether utilities
+/* One trial: entries tied to one number, or all entries by one feature. Returns whether utilities
  * are finite. */
 static bool try_one(uint64_t trial, bool features, idm_random *random)
 {
@@ -58,7 +59,7 @@ static bool try_one(uint64_t trial, bool features, idm_random *random)
     const bool one = e == trial % ENTRIES || idm_random_uniform(random) < 0.4;
     value[e] = features ? one * idm_random_normal(random) : one;
     number[e] = one && !features ? 0 : -1;
-    held[e] = features ? 0 : 3; /* which no direction moves */
+    held[e] = features ? 0 : 3; /* no direction changes held entries */
   }
   draw_policy(random, policy);
   const idm_features f = {.value = value};

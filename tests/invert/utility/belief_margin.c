@@ -1,6 +1,6 @@
 /* Maximum margin on beliefs: Tiger and the 1-d maze (Choi and Kim, "Inverse Reinforcement Learning
- * in Partially Observable Environments", JMLR 12, 2011), against sweeps over every belief that can
- * be come to; any order; where states are observed after all; refusals. */
+ * in Partially Observable Environments", JMLR 12, 2011) against value iteration over all reachable
+ * beliefs; permuted names; observed states; refusals. */
 #include "invert/utility/mind.h"
 
 #include <math.h>
@@ -13,13 +13,13 @@
 
 enum { ENTRIES = HIDDEN_ACTIONS * HIDDEN_STATES };
 
-/* A demonstrator, and a log of it. */
+/* A demonstrator and its log. */
 typedef struct show {
   hidden h;
   hidden_beliefs b;
   size_t action[HIDDEN_MOST];
   bool visited[HIDDEN_MOST];
-  double truth[ENTRIES]; /* its utility, without gaps */
+  double truth[ENTRIES]; /* true utility, [action][state] */
   idm_problem *problem;
   idm_data *data;
 } show;
@@ -30,7 +30,7 @@ static void flatten(const hidden *h, double *utility)
     memcpy(utility + u * h->states, h->utility[u], h->states * sizeof *utility);
 }
 
-/* Beliefs that the policy itself comes to. */
+/* Marks the beliefs that the policy reaches. */
 static void visit(show *s, size_t i)
 {
   if (s->visited[i]) return;
@@ -70,7 +70,7 @@ static idm_fit_settings settings_of(double penalty, double epsilon, double bound
   return settings;
 }
 
-/* The utility of an answer, by entry; entries that are held are the file's. */
+/* The estimated utility by entry; held entries are those of the problem. */
 static void utility_of(const show *s, const idm_posterior *p, double *utility)
 {
   const idm_block *block = &s->problem->theta->block[IDM_UTILITY];
@@ -90,7 +90,8 @@ static double range_of(const show *s, const double *utility)
   return (high - low) / (1 - s->h.discount);
 }
 
-/* The sum of margins over what is best afterwards; -inf where the demonstrator is not the best. */
+/* Sum of margins at visited beliefs against the best other action; -inf where the demonstrator is
+ * not optimal. */
 static double margin_of(const show *s, const double *utility, double *least)
 {
   double quality[HIDDEN_MOST][HIDDEN_ACTIONS], sum = 0;
@@ -107,8 +108,8 @@ static double margin_of(const show *s, const double *utility, double *least)
   return *least < -1e-6 * range_of(s, utility) ? -INFINITY : sum;
 }
 
-/* How far the margin of a belief can be out by what a certificate leaves: that is counted at the
- * start, discounted by the way there. */
+/* Largest factor between the certificate, which applies at the start, and the margin at belief
+ * `to`: 1 / (discounted probability of reaching it). */
 static double lever(const show *s, size_t to)
 {
   double v[HIDDEN_MOST] = {0};
@@ -122,8 +123,8 @@ static double lever(const show *s, size_t to)
   return 1 / v[0];
 }
 
-/* The demonstrator is worth what the best policy is under the utility found, every margin is what
- * is left of what is best otherwise, and no other utility, near or far, has more of them. */
+/* The demonstrator has the value of the best policy under the estimated utility, the objective is
+ * the sum of margins less the penalty, and no other utility, near or far, has a larger one. */
 static void expect_best(const show *s, const idm_posterior *p, const idm_fit_settings *settings)
 {
   double utility[ENTRIES], other[ENTRIES], least, size = 0;
@@ -157,8 +158,8 @@ static void expect_best(const show *s, const idm_posterior *p, const idm_fit_set
   }
 }
 
-/* Whoever does what is best under the utility found is worth under the true one what the
- * demonstrator is. */
+/* The optimal policy of the estimated utility has the demonstrator's value under the true utility.
+ */
 static void expect_same_behaviour(const show *s, const idm_posterior *p)
 {
   double utility[ENTRIES], least;
@@ -192,8 +193,8 @@ static void test_tiger(void **state)
   end_show(s);
 }
 
-/* Without an epsilon the margin of a belief may be given up for those of others, and that is said.
- * Listening is then worth so much that one more time is as good as opening a door. */
+/* Without an epsilon the margin at a belief may be 0 in favour of others, which a note reports.
+ * Listening then has such a value that listening once more is as good as opening a door. */
 static void test_ties(void **state)
 {
   (void)state;
@@ -223,8 +224,8 @@ static void test_maze(void **state)
   end_show(s);
 }
 
-/* One who never goes out shows one plan, to stay: what there is out there is as bad as the box lets
- * it be only where no way back home, nor round, is forgotten. */
+/* A demonstrator who never leaves shows a single plan, to stay. The utilities outside are at their
+ * bounds only if all plans that return or loop are constraints. */
 static void test_plans_never_shown(void **state)
 {
   (void)state;
@@ -234,7 +235,7 @@ static void test_plans_never_shown(void **state)
   end_show(s);
 }
 
-/* Demonstrators of all kinds of utilities. */
+/* Demonstrators with random utilities. */
 static void test_any_demonstrator(void **state)
 {
   (void)state;
@@ -255,7 +256,7 @@ static void test_any_demonstrator(void **state)
   }
 }
 
-/* Other orders of states, actions and observations, the same utilities by name. */
+/* With states, actions and observations in another order the utilities are the same by name. */
 static void test_any_order(void **state)
 {
   (void)state;
@@ -289,7 +290,7 @@ static void test_any_order(void **state)
   }
 }
 
-/* A world that shows its state: what is found on beliefs is what is found on states. */
+/* With observations that reveal the state, the estimate on beliefs is that on states. */
 static void test_observed(void **state)
 {
   (void)state;
@@ -328,15 +329,16 @@ static void test_observed(void **state)
   }
 }
 
-/* The best policy's value less the demonstrator's. */
+/* Value of the best policy less that of the demonstrator. */
 static double lag(const show *s, const double *utility)
 {
   size_t best[HIDDEN_MOST];
   return hidden_best(&s->h, &s->b, utility, best) - hidden_worth(&s->h, &s->b, utility, s->action);
 }
 
-/* One who does the same always, and is not the best under any utility of the box: the lag is what
- * it is at the utility found, and nowhere, near or far, less. */
+/* A demonstrator with a constant action, which is not optimal under any utility of the box: the
+ * objective is the loss of value at the estimated utility, and no other utility, near or far, has a
+ * smaller one. */
 static void play(size_t always, const char *freed, const char *words)
 {
   enum { BOUND = 8 };
@@ -375,11 +377,11 @@ static void test_return(void **state)
   (void)state;
   play(1, "{utility: {entries: [u2, u0.s0]}}", "some policy is better than the demonstrator");
   play(0, "{utility: {entries: [u1.s0, u2.s1]}}", "some policy is better than the demonstrator");
-  /* Doors that never bite are opened at once. */
+  /* With doors free of penalties, opening at once is optimal. */
   play(1, "{utility: {entries: [u1.s0, u2.s1]}}", "no policy is better than the demonstrator");
 }
 
-/* Everything free: 0, at 0, and that is said. */
+/* With all entries free the objective is 0 at the utility 0, which a note reports. */
 static void test_return_of_everything(void **state)
 {
   (void)state;
@@ -395,9 +397,8 @@ static void test_return_of_everything(void **state)
   end_show(s);
 }
 
-/* A log that breaks off: what it shows is to be the best with a plan after it that is not, and no
- * utility makes it so. The answer fails, and states how much of the plan
- * is a guess. */
+/* A truncated log: its policy after the last decision is a guess, and no utility makes it optimal.
+ * The estimate fails and reports the share of guessed decisions. */
 static void test_log_that_breaks_off(void **state)
 {
   (void)state;
@@ -412,8 +413,8 @@ static void test_log_that_breaks_off(void **state)
                         &notes, &support_error));
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
   assert_true(grid_says(p->finding, "the margin is 0"));
-  /* Half go wrong at once; of the rest those who hear the other side next come back, and so do
-   * those who open the door. */
+  /* Half of the episodes leave the log at once; of the rest those return that next observe the
+   * other side, and those that open the door. */
   const double g = 0.95, back = 0.5 * g * g * (0.255 + g * 0.745);
   char words[40];
   snprintf(words, sizeof words, "%.3g %% of the demonstrator's", 100 * 0.5 * g / (1 - back));

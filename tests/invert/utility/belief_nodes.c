@@ -1,4 +1,5 @@
-/* Demonstrators on beliefs: nodes of a log, and logs that have none. */
+/* Policy graphs of demonstrators on beliefs: nodes of a log against beliefs by hand, and refused
+ * logs. */
 #include "invert/utility/mind.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static int tear_down(void **state)
   return 0;
 }
 
-/* The same belief by two ways is one node; a belief that nothing is done at is none. */
+/* A belief reached in two ways is one node; a belief without a decision is not a node. */
 static void test_nodes(void **state)
 {
   room *r = *state;
@@ -63,7 +64,7 @@ static void test_nodes(void **state)
   assert_int_equal(r->graph.action[sure], 1);
   assert_int_equal(r->graph.next[right * 2 + 1], sure);
   assert_int_equal(r->graph.next[sure * 2], 0);
-  /* Hearing left twice leads to a belief that nothing was done at. */
+  /* Observing left twice leads to a belief without a decision. */
   const size_t left = idm_policy_graph_find(&r->graph, (const double[]){0.85, 0.15});
   assert_true(r->graph.approximate[left * 2]);
   assert_int_equal(r->graph.next[left * 2], left);
@@ -79,7 +80,7 @@ static void test_gaps(void **state)
   assert_non_null(strstr(r->notes.text[0], "2 trajectories are used up to the first"));
 }
 
-/* A missed response is no action at its belief, which it moves. */
+/* A missed response is not a decision at its belief, but it changes the belief. */
 static void test_missed(void **state)
 {
   room *r = *state;
@@ -115,7 +116,7 @@ static void test_refusals(void **state)
   refuse(r, "trajectory,action,observation\n1,,x0\n1,u0,x1\n", 0, "nothing was demonstrated");
   idm_pomdp *whole = r->pomdp;
   idm_data data = {.sizes = r->problem->theta->sizes};
-  /* One who never mishears cannot hear the other side next. */
+  /* With perfect hearing the other side cannot be observed next. */
   double *heard = r->problem->setting->emission;
   heard[0] = heard[3] = 1;
   heard[1] = heard[2] = 0;

@@ -1,4 +1,4 @@
-/* The slow way, over beliefs. */
+/* Occupancies over beliefs by value iteration and forward sums, independent of the library. */
 #include "invert/utility/belief_occupancy_support.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ idm_problem *belief_problem(int resolution, const char *agent, const char *free_
   return problem;
 }
 
-/* p(x), and what is then believed of the second state. */
+/* Returns p(x); stores the posterior probability of the second state. */
 static double see(double b, int u, int x, double *next)
 {
   const double good = ((1 - b) * moves[u][0][0] + b * moves[u][1][0]) * shows[u][0][x];
@@ -49,7 +49,7 @@ void belief_chain_make(int resolution, belief_chain *chain)
         chain->p[i][u][x] = see((double)i / resolution, u, x, &chain->next[i][u][x]);
 }
 
-/* The neighbour below, and the weight of the one above. */
+/* Returns the lattice point below b; stores the weight of the point above. */
 static int between(const belief_chain *chain, double b, double *above)
 {
   int i = (int)floor(b * chain->resolution);
@@ -58,7 +58,7 @@ static int between(const belief_chain *chain, double b, double *above)
   return i;
 }
 
-/* Values of all actions at belief b by those of the points, and their soft mean. */
+/* Action values at belief b from the values of the points; returns their soft maximum. */
 static double look(const belief_chain *chain, double utility[BU][BS], double alpha, const double *v,
                    double b, double q[BU])
 {
@@ -117,7 +117,8 @@ void belief_plan(const belief_chain *chain, double alpha, double lapse, double p
   slip(chain, lapse, policy);
 }
 
-/* Over the beliefs of a log: decisions at points, or the mean of an agent's choices there. */
+/* Sums over the beliefs of a log: decisions shared between lattice points, or (with opt_v) the
+ * agent's choice probabilities there. */
 static void add_beliefs(const belief_chain *chain, const idm_data *data, double alpha,
                         const double *opt_v, double sum[][BU], double *visits)
 {

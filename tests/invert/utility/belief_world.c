@@ -1,5 +1,5 @@
-/* Beliefs as states: rows and places against interpolation that is written out, and policies that
- * are found again. */
+/* MDPs of beliefs on a lattice: occupancies against interpolation written out here, and recovery of
+ * policies. */
 #include "invert/utility/mind.h"
 
 #include <math.h>
@@ -28,13 +28,13 @@ static idm_fit_settings settings_of(idm_divergence divergence)
   return settings;
 }
 
-/* Where point i of the lattice is on the scale of the slow way. */
+/* Index of lattice point i in belief_chain. */
 static size_t step_of(const idm_belief_mdp *w, size_t i)
 {
   return (size_t)lround(w->lattice->belief[i * BS + 1] * w->lattice->resolution);
 }
 
-/* The world's occupancy of a policy, and the demonstrator's. */
+/* Occupancies of a policy and of the demonstrator. */
 static void test_occupancies(void **state)
 {
   (void)state;
@@ -79,7 +79,7 @@ static double slow_loss(const belief_chain *chain, const idm_data *data, double 
   return belief_diverge(chain, p, q);
 }
 
-/* Golden section over log alpha. */
+/* Minimum over log alpha by golden section search. */
 static double slow_alpha(const belief_chain *chain, const idm_data *data)
 {
   const double ratio = 0.5 * (sqrt(5) - 1);
@@ -94,9 +94,9 @@ static double slow_alpha(const belief_chain *chain, const idm_data *data)
   return exp((low + high) / 2);
 }
 
-/* A number of a planner: the one of the slow way, with a closed certificate, and near the truth
- * (8,000 decisions: five sds are less than a tenth). Beliefs of so many decisions are merged where
- * they are close, which moves the objective by 1e-8. */
+/* One parameter of a planner: equals the independent minimum, with a closed certificate, and is
+ * near the truth (8,000 decisions: five sds are below a tenth). Close beliefs are merged for so
+ * many decisions, which changes the objective by 1e-8. */
 static void test_number(void **state)
 {
   (void)state;
@@ -118,7 +118,7 @@ static void test_number(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Draws are around the number of the slow way, whose prior is nearly flat relative to 2,000
+/* Draws are centred at the independent minimum, since the prior is nearly flat relative to 2,000
  * decisions; the mode at half the resolution is compared. */
 static void test_draws(void **state)
 {
@@ -147,9 +147,9 @@ static void test_draws(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Planners without a lattice of their own: a rule, prototypes and a network decide much as their
- * own numbers do; 8,000 decisions, 2,000 of the network. Of that some weights grow without end, so
- * that its certificate stays open. */
+/* Planners without a lattice: a fitted rule, prototypes and network have nearly the log loss of the
+ * truth, from 8,000 decisions (2,000 for the network). Some weights of the network are unbounded,
+ * so its certificate stays open. */
 static void test_policies(void **state)
 {
   (void)state;
@@ -180,7 +180,7 @@ static void test_policies(void **state)
   }
 }
 
-/* Ten decisions per point and action, the agent's resolution at most, 5 at least. */
+/* Ten decisions per point and action, between a resolution of 5 and that of the agent. */
 static void test_resolution(void **state)
 {
   (void)state;

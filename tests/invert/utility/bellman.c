@@ -1,4 +1,5 @@
-/* Bellman's equations as rows: their only solution is the value of the policy. */
+/* Bellman equations of a policy as rows of a linear program: their unique solution is the policy's
+ * value, against policy evaluation by sweeps. */
 #include "invert/utility/bellman.h"
 
 #include <math.h>

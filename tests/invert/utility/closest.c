@@ -1,4 +1,5 @@
-/* The nearest policy: occupancies that a policy has are met exactly, zeros and all. */
+/* Projection of an occupancy on those of policies: occupancies of a policy are met exactly,
+ * including zeros, and total variation agrees between two methods. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static idm_occupancy_projection *closest(const idm_problem *problem, const idm_m
   return found;
 }
 
-/* Policies drawn at random, the second of each pair with actions that it never takes. */
+/* Random policies; the second of each pair has actions with probability 0. */
 static void realisable_occupancies_are_met(void **state)
 {
   (void)state;
@@ -44,9 +45,10 @@ static void realisable_occupancies_are_met(void **state)
       assert_true(found->gap <= 1e-9);
       size_t count = 0;
       for (size_t e = 0; e < ALL; e++) {
-        /* The root of the divergence, for those that are squares. */
+        /* The square root of the tolerance, for quadratic divergences. */
         assert_near(found->occupancy[e], target[e], 1e-5);
-        /* Of squares the slope at 0 is 0 as well: nothing tells it from a small number. */
+        /* A squared difference has derivative 0 at 0 and cannot distinguish 0 from a small number.
+         */
         if (policy[e] == 0)
           assert_true(found->policy[e] <= (d == IDM_DIVERGENCE_SQUARED ? 1e-5 : 0));
         count += found->policy[e] == 0;
@@ -58,7 +60,7 @@ static void realisable_occupancies_are_met(void **state)
     }
 }
 
-/* A little entropy moves the linear program's answer a little: two methods, one answer. */
+/* A small entropy changes the solution of the linear program slightly: two methods agree. */
 static void tv_by_two_methods(void **state)
 {
   (void)state;
@@ -82,7 +84,7 @@ static void tv_by_two_methods(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Nothing but entropy: every action alike, everywhere that is come to; elsewhere the fallback. */
+/* Entropy alone: uniform policies in all reachable states; elsewhere the fallback. */
 static void entropy_alone(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Two agents compared: shaping that is not seen, divergences against plain sums, refusals. */
+/* Comparison of two agents: distances invariant under potential shaping, divergences against sums
+ * written out here, refusals. */
 #include "idm/compare.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static void reshape(idm_problem *problem, double scale, const double *phi, doubl
   }
 }
 
-/* C = utility + discount P V - V, V the value of choosing at random, by 2,000 sweeps. */
+/* C = utility + discount P V - V, with V the value of the uniform policy, by 2,000 sweeps. */
 static void plain_canonical(const idm_problem *problem, double *c)
 {
   const double *tau = problem->setting->transition;
@@ -70,7 +71,8 @@ static double plain_distance(const idm_problem *a, const idm_problem *b)
   return sqrt((1 - xy / sqrt(xx * yy)) / 2);
 }
 
-/* Blind to shaping, scale and shift; opposite utilities are 1 apart; others in between. */
+/* The distance is 0 under shaping, scale and shift, 1 between opposite utilities, and between 0 and
+ * 1 otherwise. */
 static void test_wants(void **state)
 {
   (void)state;
@@ -92,7 +94,7 @@ static void test_wants(void **state)
   idm_problem_destroy(c);
 }
 
-/* policy[state][action] at the problem's parameter. */
+/* policy[state][action] for the given theta. */
 static void plan(const idm_problem *problem, const idm_theta *theta, double *policy)
 {
   idm_workspace *workspace;
@@ -106,7 +108,7 @@ static void plan(const idm_problem *problem, const idm_theta *theta, double *pol
   idm_workspace_destroy(workspace);
 }
 
-/* KL of two policies over 2,000 discounted steps of the first. */
+/* KL divergence of two policies over 2,000 discounted steps of the first. */
 static double plain_divergence(const idm_problem *problem, const double *p, const double *q)
 {
   const double *tau = problem->setting->transition;
@@ -129,7 +131,7 @@ static void test_policies(void **state)
 {
   (void)state;
   idm_problem *a = support_yaml(WALK_MATRICES);
-  idm_problem *b = support_yaml(WALK); /* the same world row by row */
+  idm_problem *b = support_yaml(WALK); /* the same transitions, given row by row */
   utility_of(b)[0] += 2;
   double p[6], q[6];
   plan(a, a->theta, p);
@@ -139,7 +141,7 @@ static void test_policies(void **state)
   assert_near(apart.kl[0], plain_divergence(a, p, q), 1e-10);
   assert_near(apart.kl[1], plain_divergence(a, q, p), 1e-10);
   assert_true(fabs(apart.kl[0] - apart.kl[1]) > 1e-6);
-  /* What one does and the other never would is infinitely far. */
+  /* The divergence is infinite if one agent has probability 0 for an action of the other. */
   check(idm_problem_set(b, "planner=deterministic-optimal", &support_error));
   const idm_agent_distance hard = compare(a, b);
   assert_true(hard.kl[0] == INFINITY && isfinite(hard.kl[1]));
@@ -147,7 +149,7 @@ static void test_policies(void **state)
   idm_problem_destroy(b);
 }
 
-/* The utility at the centre of a run, its policy by the mean over draws. */
+/* The utility at the centre of a posterior; its policy is the mean over draws. */
 static void test_run(void **state)
 {
   enum { DRAWS = 5 };
@@ -199,7 +201,8 @@ static void test_run(void **state)
   "utility: {left: 0, right: 0}\n"                                                                 \
   "agent: {planner: decision-rule, weights: {left: [0, 1, 2, 3], right: [0, 0, 0, 0]}}\n"
 
-/* Hidden states have utilities to compare and no policy by state; a rule has it the other way. */
+/* With hidden states utilities are compared and policies by state are not; a decision rule has
+ * policies only. */
 static void test_halves(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Matching by conjugates: where these are divergences, the nearest occupancy of the interior-point
- * method. */
+/* Occupancy matching by conjugate regularisers: where the conjugate is a divergence, against the
+ * interior-point projection. */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ enum { STATES = 4, ACTIONS = 3, ALL = STATES * ACTIONS };
 
 static const double alpha = 0.4;
 
-/* `times` the divergence, plus `shift`, is the conjugate. */
+/* The conjugate is `times` the divergence plus `shift`. */
 static void equals(const idm_regulariser *zeta, idm_divergence divergence, double times,
                    double shift, int units)
 {

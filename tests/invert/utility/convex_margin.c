@@ -1,5 +1,5 @@
-/* Margins of any regulariser: Newton's method for squares is the other one's, and no utility nearby
- * is better. */
+/* Margins with convex regularisers: squares against the method for smooth margins, and all against
+ * random utilities nearby. */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>

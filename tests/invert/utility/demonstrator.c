@@ -1,4 +1,5 @@
-/* Demonstrators: counts, frequencies, one action a state, and both occupancies. */
+/* Demonstrators: counts, frequencies, deterministic policies and both occupancies, against values
+ * by hand. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -56,8 +57,8 @@ static void test_counts(void **state)
   close_scene(&s);
 }
 
-/* A state that is not recorded leaves its action without a place; one never visited has the action
- * prior, and its share of the occupancy is said. */
+/* Without a recorded state a decision is not counted; an unvisited state has the action prior, and
+ * a note reports its share of the occupancy. */
 static void test_what_is_missing(void **state)
 {
   (void)state;
@@ -108,7 +109,7 @@ static void test_empirical(void **state)
   close_scene(&s);
 }
 
-/* A missed response is no choice: it has no place in the counts, and time passes. */
+/* A missed response is not a decision: it is not counted, and the step is discounted. */
 static void test_missed(void **state)
 {
   (void)state;
@@ -132,7 +133,7 @@ static void test_missed(void **state)
   close_scene(&s);
 }
 
-/* Of some trajectories only; and of none. */
+/* Of selected trajectories only; and of none. */
 static void test_selection(void **state)
 {
   (void)state;
@@ -150,8 +151,8 @@ static void test_selection(void **state)
   close_scene(&s);
 }
 
-/* An episode that came to a terminal state counts its steps and no stay: the occupancy of the log's
- * own policy has the same mass, and none in the goal. */
+/* An episode that reaches a terminal state counts its steps and no stay there: the occupancy of the
+ * log's own policy has no mass in the goal either. */
 static void test_terminal(void **state)
 {
   (void)state;
@@ -172,8 +173,8 @@ static void test_terminal(void **state)
   close_scene(&s);
 }
 
-/* The errors that N decisions leave a sum over occupancies: by hand, for the log's occupancy, whose
- * decisions count as their discounts, and for a policy's, which the decisions of a state share. */
+/* The effective number of decisions of a sum over occupancies: by hand for the log's occupancy,
+ * weighted by discounts, and for a policy's occupancy, divided by the decisions of each state. */
 static void test_effective(void **state)
 {
   (void)state;
@@ -199,8 +200,8 @@ static void test_effective(void **state)
   close_scene(&s);
 }
 
-/* The discounted steps after three that the log has of each trajectory: .9^3, or those up to a
- * horizon; none of a trajectory that came to a terminal state. */
+/* The discounted mass after the three recorded steps of each trajectory: 0.9^3, or up to the
+ * horizon; 0 for a trajectory that ends in a terminal state. */
 static void test_cut(void **state)
 {
   (void)state;

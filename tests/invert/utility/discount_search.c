@@ -1,4 +1,4 @@
-/* Searches for a discount, on sums that are written out here. */
+/* Search for a discount: minima, ranges and refusals on closed-form sums of squares. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -73,14 +73,14 @@ static idm_status search(scene *s, curve sum, double floor, double terms, idm_po
   return idm_discount_search_run(&d, ret, error);
 }
 
-/* A deep dip, and a shallow one that a point of the grid is nearer to. */
+/* A deep minimum, and a shallow one that is nearer to a grid point. */
 static double two_dips(double discount)
 {
   return 1 - 0.9 * exp(-pow((discount - 0.6123) / 0.02, 2)) -
          0.8 * exp(-pow((discount - 0.25) / 0.02, 2));
 }
 
-/* The least sum is found between points of the grid, with the utilities there. */
+/* The global minimum is found between grid points, with the utilities there. */
 static void test_least(void **state)
 {
   (void)state;
@@ -101,7 +101,7 @@ static double equal_dips(double discount)
   return pow((discount - 0.3) * (discount - 0.7), 2);
 }
 
-/* Two discounts of the same sum: the answer fails, and names the other one. */
+/* Two discounts with the same sum: the estimate fails and names the other one. */
 static void test_rival(void **state)
 {
   (void)state;
@@ -120,7 +120,7 @@ static double rounding(double discount)
   return 1e-30 * (2 + sin(5 * discount));
 }
 
-/* Sums that are 0 but for rounding are equal. */
+/* Sums that differ by rounding error only are equal. */
 static void test_floor(void **state)
 {
   (void)state;
@@ -140,9 +140,9 @@ static double parabola(double discount)
   return 1 + 400 * (discount - 0.5) * (discount - 0.5);
 }
 
-/* The range of a sum of n squares: where it is 1 + F / (n - p) times the least, F the 95 % point
- * with 1 and n - p degrees of freedom as tables print it, and the sum 1 + 400 (discount - 1/2)^2.
- */
+/* The range from a sum of n squares: where the sum is at most 1 + F / (n - p) times the minimum,
+ * with F the tabulated 95 % point of the F distribution with 1 and n - p degrees of freedom, for
+ * the sum 1 + 400 (discount - 1/2)^2. */
 static void test_range(void **state)
 {
   (void)state;
@@ -162,7 +162,7 @@ static void test_range(void **state)
       (void)sscanf(p->finding->words.text[k], "discounts from %lf to %lf have", &low, &high);
     assert_near(low, fmax(0, 0.5 - half), 1e-4);
     assert_near(high, fmin(1, 0.5 + half), 1e-4);
-    /* One degree of freedom: all discounts from 0 to 1. */
+    /* With one degree of freedom: all discounts from 0 to 1. */
     assert_int_equal(support_mentions(&p->finding->faults, "do not determine the discount"),
                      i == 0);
     idm_posterior_destroy(p);
@@ -183,8 +183,8 @@ static double jumping(double discount)
   return discount < 1 ? 2 - discount : 9;
 }
 
-/* A plan without a horizon has no end at a discount of 1, nor has a sum that falls up to there a
- * least one. */
+/* Refused: without a horizon a discount of 1 has no value, and a sum that decreases towards 1 has
+ * no minimum. */
 static void test_end(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Discounted sums of a utility, by its free numbers: against sums that are written out. */
+/* Discounted sums of a utility as linear functions of its free numbers, against sums written out
+ * here. */
 #include "invert/utility/preferred.h"
 #include "invert/utility/preferred_support.h"
 
@@ -10,7 +11,7 @@ static idm_status open_sum(const idm_problem *problem, const idm_data *data,
   return idm_discounted_sum_create(problem, data, *ret_free_utility, "test", ret_sum, error);
 }
 
-/* Where states are seen and where they are hidden; all free, and some tied. */
+/* For observed and hidden states; all entries free, and some tied. */
 static void test_sums(void **state)
 {
   (void)state;
@@ -45,7 +46,7 @@ static void test_sums(void **state)
   }
 }
 
-/* Beliefs that depend on the utility which is looked for, or that no filter makes. */
+/* Refused are beliefs that depend on the estimated utility and planners without beliefs. */
 static void test_refusals(void **state)
 {
   (void)state;
@@ -71,7 +72,7 @@ static void test_refusals(void **state)
   }
 }
 
-/* Observed states are seen whatever the capacity. */
+/* Observed states do not depend on the sensor capacity. */
 static void test_observed(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Distance minimisation: scores without noise are explained exactly, by either norm. */
+/* Distance minimisation: exact scores are fitted exactly in either norm, and estimates are minima
+ * against random utilities, fine grids and normal equations. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 enum { TRAJECTORIES = 60, STEPS = 7 };
 
-/* A log of the walk whose scores are its discounted utilities, with an error on some. */
+/* A log of the walk with discounted utilities as scores, and an error added to the first. */
 static idm_data *scored_log(const idm_problem *problem, double error_of_first)
 {
   idm_data *data = support_simulate(
@@ -64,7 +65,7 @@ static void test_exact_scores(void **state)
   }
 }
 
-/* One score that is far off moves the least squares, and not the least absolute distances. */
+/* An outlying score changes the least-squares estimate but not the least-absolute one. */
 static void test_one_score_off(void **state)
 {
   (void)state;
@@ -89,7 +90,7 @@ static void test_one_score_off(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Entries that no trajectory meets are left open, and least squares leaves them 0. */
+/* Entries that no trajectory visits are undetermined, and least squares sets them to 0. */
 static void test_what_is_open(void **state)
 {
   (void)state;
@@ -106,7 +107,7 @@ static void test_what_is_open(void **state)
   idm_problem_destroy(problem);
 }
 
-/* sum_t 0.9^t of the number that stands in (state, action), for one trajectory. */
+/* The row of one trajectory: sum_t 0.9^t over the number of entry (state, action). */
 static void put_row(const idm_data *data, size_t t, const int32_t *number, size_t count,
                     double *row)
 {
@@ -132,9 +133,9 @@ static double sum_of(const idm_data *data, const int32_t *number, const double *
   return sum;
 }
 
-/* However few trajectories there are, in whatever unit, and whatever they leave open: the sum is
- * the answer's own, no other answer has a smaller one, and of what is open the answer has no part.
- */
+/* For few trajectories, any unit and undetermined directions: the objective is that of the
+ * estimate, no other utility has a smaller one, and the estimate has no component in undetermined
+ * directions. */
 static void test_few_trajectories(void **state)
 {
   (void)state;
@@ -219,7 +220,7 @@ static void test_refusals(void **state)
                  "the state here is not recorded");
 }
 
-/* With the discount free as well: that of the scores comes back, by either norm, at an end too. */
+/* With a free discount: the discount of the scores is recovered, in either norm. */
 static void test_discount(void **state)
 {
   (void)state;
@@ -227,7 +228,7 @@ static void test_discount(void **state)
   for (int norm = IDM_NORM_1; norm <= IDM_NORM_2; norm++) {
     idm_problem *problem = support_yaml(WALK);
     idm_data *data = scored_log(problem, 0);
-    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.5); /* where the search does not start */
+    idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.5); /* not the true value */
     check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
     idm_posterior *p = fit(problem, data, (idm_norm)norm);
     for (size_t i = 0; i < 6; i++) assert_near(p->value[i], truth[i], 1e-5);
@@ -241,7 +242,7 @@ static void test_discount(void **state)
   }
 }
 
-/* Scores of the first step alone: the discount is 0. */
+/* Scores of the first step only: the discount is 0. */
 static void test_no_discount(void **state)
 {
   (void)state;
@@ -260,9 +261,7 @@ static void test_no_discount(void **state)
   idm_problem_destroy(problem);
 }
 
-/* With errors the range is between points of the grid: its ends are where the sum of squares, which
- * is minimised apart from the library by normal equations, passes the limit of F of 1 and n - p
- * degrees of freedom. */
+/* Minimum of the sum of squares at a discount, by normal equations (no library code). */
 static double least_squares(const idm_data *data, double discount)
 {
   enum { P = 6 };
@@ -307,10 +306,12 @@ static void test_range(void **state)
   for (size_t i = 0; i < p->finding->words.count; i++)
     (void)sscanf(p->finding->words.text[i], "discounts from %lf to %lf have", &low, &high);
   const double least = least_squares(data, p->value[6]);
-  const double limit = least * (1 + 4.0230 / (TRAJECTORIES - 7)); /* of 1 and 53: from a table */
+  const double limit =
+      least * (1 + 4.0230 / (TRAJECTORIES -
+                             7)); /* tabulated 95 % point of F with 1 and 53 degrees of freedom */
   assert_true(low < p->value[6] && p->value[6] < high);
   assert_true(high - low < 1.0 / 64);
-  /* Words have four digits. */
+  /* The range of discounts ends where the minimum passes the F limit; notes print four digits. */
   assert_true(least_squares(data, low - 1e-4) > limit && least_squares(data, low + 1e-4) < limit);
   assert_true(least_squares(data, high + 1e-4) > limit && least_squares(data, high - 1e-4) < limit);
   idm_posterior_destroy(p);
@@ -318,7 +319,7 @@ static void test_range(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The sum of distances from the scores, or of their squares, of utilities that are held. */
+/* Sum of absolute distances from the scores, or of their squares, for fixed utilities. */
 static double sum_held(const idm_data *data, const double *utility, idm_norm norm, double discount)
 {
   double sum = 0;
@@ -334,8 +335,8 @@ static double sum_held(const idm_data *data, const double *utility, idm_norm nor
   return sum;
 }
 
-/* The discount alone, under utilities that are held: that of the least sum on a fine grid, also
- * where the utilities are not those of the scores. */
+/* A free discount with fixed utilities: the minimum over a fine grid, also if the utilities are not
+ * those of the scores. */
 static void test_discount_alone(void **state)
 {
   (void)state;
@@ -366,8 +367,8 @@ static void test_discount_alone(void **state)
     }
 }
 
-/* A discount of trajectories so long that sums at a discount near 1 are a million times the least;
- * by absolute errors nothing gives the range of discounts that explain scores with noise. */
+/* Trajectories so long that the sum at a discount near 1 is a million times the minimum. With
+ * absolute errors there is no range of discounts for noisy scores. */
 static void test_long_trajectories(void **state)
 {
   (void)state;
@@ -400,7 +401,7 @@ static void test_long_trajectories(void **state)
   }
 }
 
-/* Scores that are noise leave the discount open, whatever they are counted in. */
+/* Scores of noise leave the discount undetermined, in any unit. */
 static void test_noise(void **state)
 {
   (void)state;
@@ -419,7 +420,7 @@ static void test_noise(void **state)
   }
 }
 
-/* Scores that are not discounted: a plan without a horizon has no end. */
+/* Undiscounted scores are refused: without a horizon the value is infinite. */
 static void test_undiscounted(void **state)
 {
   (void)state;
@@ -448,7 +449,7 @@ static void test_undiscounted(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Trajectories of one step do not determine a discount. */
+/* Trajectories of one step leave the discount undetermined. */
 static void test_one_step(void **state)
 {
   (void)state;
@@ -463,14 +464,14 @@ static void test_one_step(void **state)
   idm_posterior *p = fit(problem, data, IDM_NORM_2);
   assert_true(p->finding->faults.count > 0);
   assert_non_null(strstr(p->finding->faults.text[0], "do not determine it"));
-  assert_int_equal(p->finding->open, 3); /* utilities of c, and the discount */
+  assert_int_equal(p->finding->open, 3); /* both utilities of c, and the discount */
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
-/* Copies of two trajectories: at every discount some utilities explain their scores but for
- * rounding, which does not decide on the discount. */
+/* Copies of two trajectories: at every discount some utilities fit their scores up to rounding, and
+ * rounding does not choose the discount. */
 static void test_copies(void **state)
 {
   (void)state;
@@ -497,8 +498,8 @@ static void test_copies(void **state)
   }
 }
 
-/* Where states are hidden a score is the sum over beliefs, which are filtered apart from the
- * library in plain_sum. */
+/* With hidden states a score is a sum over beliefs, filtered independently of the library in
+ * plain_sum. */
 static void test_hidden(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Distribution matching: frequencies where nothing else is asked for, weights that stand for the
- * policy, what is refused, and that names do not matter. */
+/* Distribution matching with decision rules: frequencies where they are optimal, weights that give
+ * the projected policy, refusals, and invariance under permuted names. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static idm_fit_settings settings_of(idm_divergence divergence, double entropy,
   return settings;
 }
 
-/* The policy that the planner has at an answer. */
+/* The planner's policy at an estimate. */
 static void plan_at(const idm_problem *problem, const idm_posterior *p, double *policy)
 {
   const size_t states = problem->setting->states.count, actions = problem->setting->actions.count;
@@ -48,7 +48,8 @@ static void plan_at(const idm_problem *problem, const idm_posterior *p, double *
   idm_parameters_destroy(parameters);
 }
 
-/* The demonstrator's own policy and 0, whatever the divergence. In b it always goes right. */
+/* The demonstrator's own policy with objective 0, for every divergence. In b it always goes right.
+ */
 static void own_occupancy_gives_frequencies(void **state)
 {
   (void)state;
@@ -83,7 +84,7 @@ static void own_occupancy_gives_frequencies(void **state)
     }
 }
 
-/* Where something is traded off, weights and policy say the same. */
+/* With a trade-off the policy of the estimated weights is the projected policy. */
 static void weights_stand_for_the_policy(void **state)
 {
   (void)state;
@@ -131,7 +132,7 @@ static void names_do_not_matter(void **state)
       for (size_t i = 0; i < 2; i++)
         p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
       assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-10);
-      /* Without entropy tv has several answers; the objective is one. */
+      /* Without entropy tv has several optimal policies with the same objective. */
       for (size_t e = 0; e < states * actions && (w || d != IDM_DIVERGENCE_TV); e++)
         assert_near(
             p[0]->finding->policy[e],
@@ -142,8 +143,8 @@ static void names_do_not_matter(void **state)
   support_twins_destroy(&twins);
 }
 
-/* choice: best. Weights whose best actions are the policy, whatever is held; 0 where the log has
- * one action a state. */
+/* choice: best. The best actions of the weights are the policy, whatever is held; the objective is
+ * 0 if the log has one action per state. */
 static void the_best_action_stands_for_the_policy(void **state)
 {
   (void)state;
@@ -167,7 +168,7 @@ static void the_best_action_stands_for_the_policy(void **state)
         assert_memory_equal(policy, p->finding->policy, sizeof policy);
         assert_true(idm_optimality_certified(p->finding));
         assert_string_equal(p->finding->certificate, "gap to the bound");
-        /* a and b go right; of one action a state nothing is lost. */
+        /* a and b go right; a deterministic log has no loss. */
         assert_true(policy[1] == 1 && policy[3] == 1);
         if (l && o == IDM_OCCUPANCY_POLICY) assert_true(p->finding->objective == 0);
         if (!l) assert_true(p->finding->objective > 0.01);
@@ -177,12 +178,12 @@ static void the_best_action_stands_for_the_policy(void **state)
       }
 }
 
-/* Where it does not come, what was done as often as anything else ties, and that is said. */
+/* In unreachable states equally frequent actions are ties, which a note reports. */
 static void ties_are_said(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(RULE);
-  /* From a nothing but left: b is seen, but never come to. */
+  /* From a only left: b has decisions but is not reachable. */
   idm_data *data = support_data(problem, "trajectory,state,action\n1,a,left\n2,a,left\n"
                                          "3,b,left\n4,b,right\n");
   problem->agent.choice = IDM_CHOICE_BEST;
@@ -226,7 +227,7 @@ static void refusals(void **state)
   idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
   support_refused(name, problem, data, &settings, "nothing is free");
   check(idm_problem_set_free(problem, "weights", &support_error));
-  /* Right was the last thing done in b, and it leads to c, where nothing was. */
+  /* Right is the last action in b, and leads to c, where the log has no decisions. */
   settings = settings_of(IDM_DIVERGENCE_REVERSE_KL, 0, IDM_OCCUPANCY_EMPIRICAL);
   support_refused(name, problem, data, &settings, "expected another --divergence");
   settings = settings_of(IDM_DIVERGENCE_SQUARED, 0, IDM_OCCUPANCY_EMPIRICAL);
@@ -245,7 +246,8 @@ static void refusals(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The log's occupancy lacks the steps after its last rows; a policy's has them. */
+/* The empirical occupancy lacks the steps after the last rows; the occupancy of a policy has them.
+ */
 static void test_cut_trajectories(void **state)
 {
   (void)state;
@@ -255,7 +257,7 @@ static void test_cut_trajectories(void **state)
     bool fails;
   } given[] = {{20, IDM_OCCUPANCY_EMPIRICAL, true},
                {20, IDM_OCCUPANCY_POLICY, false},
-               {60, IDM_OCCUPANCY_EMPIRICAL, false}}; /* .9^60 is .0018 */
+               {60, IDM_OCCUPANCY_EMPIRICAL, false}}; /* 0.9^60 is 0.0018 */
   for (size_t k = 0; k < sizeof given / sizeof *given; k++) {
     idm_problem *problem = support_yaml(RULE);
     idm_data *data = support_simulate(

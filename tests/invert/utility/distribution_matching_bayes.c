@@ -1,9 +1,9 @@
-/* Draws of the generalised posterior, against sums over a grid that are written out. */
+/* Draws of the generalised posterior against sums over a grid, written out here. */
 #include <math.h>
 
 #include "invert/utility/occupancy_support.h"
 
-/* Mean and sd of log alpha under a normal(0, 1) times exp(-scale J), by sums over a grid. */
+/* Mean and sd of log alpha under normal(0, 1) times exp(-scale J), by sums over a grid. */
 static void integrate(double scale, double p[S][U], double *mean, double *sd)
 {
   enum { points = 2001 };
@@ -20,7 +20,7 @@ static void integrate(double scale, double p[S][U], double *mean, double *sd)
   *sd = sqrt(sum[2] / sum[0] - *mean * *mean);
 }
 
-/* N sum m / sum m^2 / f, with m the mass of a state and f its share of the N decisions. */
+/* N sum m / sum (m^2 / f), with m the mass of a state and f its share of the N decisions. */
 static double effective_decisions(const idm_data *data, double p[S][U])
 {
   double visits[S] = {0}, sum = 0, weighed = 0;
@@ -39,8 +39,8 @@ static double effective_decisions(const idm_data *data, double p[S][U])
   return (double)data->rows * sum / weighed;
 }
 
-/* Draws of the generalised posterior: 8,000, of which at least 1,000 count, so that errors of the
- * mean are .03 and of the sd .023 of an sd; five of them are allowed. */
+/* 8,000 draws with an effective size of at least 1,000: the standard errors are 0.03 sd for the
+ * mean and 0.023 for the relative error of the sd; five of them are allowed. */
 static void test_draws(void **state)
 {
   (void)state;
@@ -65,7 +65,7 @@ static void test_draws(void **state)
     assert_near(sqrt(squares - sum * sum), sd, 0.115 * sd);
     assert_true(idm_optimality_certified(found->finding));
     assert_int_equal(found->finding->faults.count, 0);
-    /* Nothing tests the model or the width of the intervals. */
+    /* The model and the width of the intervals are not checked. */
     idm_assessment *a;
     check(idm_assess(problem, data, found, 1, &a, &support_error));
     assert_true(idm_check_is_left_out(&a->checks, IDM_CHECK_COVERAGE));

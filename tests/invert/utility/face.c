@@ -1,4 +1,5 @@
-/* One optimum among all: the nearest, whether there are others, and how far they reach. */
+/* Optimal faces of linear programs: the nearest optimum, whether it is unique, and the ranges of
+ * the face, against a segment by hand. */
 #include "invert/utility/bellman.h"
 
 #include <math.h>
@@ -6,8 +7,8 @@
 
 #include "support.h"
 
-/* min x + y where x + y >= 1 and both lie in [0, 1]: a segment of optima. With a third of y's cost
- * the optimum is (0, 1) alone. */
+/* min x + y subject to x + y >= 1 on [0, 1]^2: a segment of optima. With a third of y's cost (0, 1)
+ * is the only optimum. */
 static idm_program *segment(double cost_of_y, double least)
 {
   idm_program *p;

@@ -1,5 +1,5 @@
-/* Utilities that are linear in features, in every inverse planner that looks for utilities:
- * features that are 1 for one entry, or for tied ones, give what free and tied entries give. */
+/* Utilities that are linear in features, in every inverse planner of utilities: indicator features
+ * give the same estimates as free and tied entries. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
   "observation: {listen: [[0.8, 0.2], [0.3, 0.7]], openl: uniform, openr: uniform}\n"              \
   "agent: {planner: deterministic-optimal}\n"
 
-/* The same utility by entries, tied where a feature has two. */
+/* The same utility by entries (tied where a feature has two) and by features. */
 typedef struct pair {
   const char *entries;
   const char *features;
@@ -43,7 +43,7 @@ static const pair hidden_states = {
            "  loss: {openl: [1, 0], openr: [0, 1]}}\n"
            "feature_weights: {ear: -1, gain: 2, loss: -3}\nfree: [utility]\n"};
 
-/* One weight is held, and its feature is between the others. */
+/* One weight is held; its feature is between the others. */
 static const pair one_held = {
     SPACES "utility: {\"*\": [0.5, -1, 2]}\nfree: {utility: {entries: {ua: [left.a, right.a], "
            "uc: [left.c, right.c]}}}\n",
@@ -57,8 +57,8 @@ static const pair hidden_held = {
            "feature_weights: {ear: -1, gain: 2, loss: -3}\n"
            "free: {utility: {entries: [ear, loss]}}\n"};
 
-/* A log with a score and a batch per trajectory. The best action of each state is taken, or actions
- * are drawn. */
+/* A log with a score and a batch per trajectory, of the deterministic best actions or of the
+ * agent's policy. */
 static idm_data *log_of(const char *text, bool best)
 {
   idm_problem *problem = support_yaml(text);
@@ -140,7 +140,8 @@ static void test_margins(void **state)
   idm_data_destroy(data);
 }
 
-/* Features in other units have weights in other units, and the certificate means the same. */
+/* Features in other units have weights in the inverse units; the certificate does not depend on the
+ * units. */
 static void test_units(void **state)
 {
   (void)state;
@@ -160,7 +161,7 @@ static void test_units(void **state)
     idm_problem *problem = support_yaml(text);
     idm_posterior *p = support_fit("regularised-margin", problem, data, &settings);
     if (!i) memcpy(reference, p->value, sizeof reference);
-    /* Curvatures are 1e12 apart at the last ones: then the certificate may stay open. */
+    /* The curvatures of the last case are 1e12 apart: its certificate may stay open. */
     assert_true(idm_optimality_certified(p->finding) || i == 4);
     if (idm_optimality_certified(p->finding)) {
       assert_near(p->value[0] * x / reference[0], 1, 1e-6);
@@ -172,7 +173,8 @@ static void test_units(void **state)
   idm_data_destroy(data);
 }
 
-/* The log of another utility: something has to change. Numbers are of `states`. */
+/* The log of another utility, so that the estimate differs from the given one. `states` are the
+ * states of the numbers. */
 static void perturb(const pair *other, const idm_data *data, size_t count, const size_t *states)
 {
   idm_fit_settings settings;
@@ -232,16 +234,15 @@ static void test_hidden(void **state)
   idm_data_destroy(data);
 }
 
-/* Mean and variance of draws of number k. */
+/* Mean and variance of the draws of number k. */
 static idm_moments moments_of(const idm_posterior *p, size_t k)
 {
   const size_t all = p->chains * p->draws;
   return idm_moments_of(p->value + k * all, all);
 }
 
-/* The likeliest utility is the same, and means of draws agree: with seeds that are fixed, each of
- * three comparisons of right means fails with a probability below 1e-5 (autocorrelations included:
- * a quarter of the draws counts). */
+/* The most likely utility is the same, and posterior means agree: each of three comparisons fails
+ * by chance with probability below 1e-5, if a quarter of the draws is effective. */
 static void test_preferences(void **state)
 {
   (void)state;
@@ -270,8 +271,8 @@ static void test_preferences(void **state)
   idm_problem_destroy(problem[1]);
 }
 
-/* Weights of overlapping features with real values: the utilities are those of free entries where
- * the features span all of them. */
+/* Weights of overlapping real-valued features: if the features span all entries, the utilities
+ * equal those of free entries. */
 static void test_overlapping(void **state)
 {
   (void)state;
@@ -303,8 +304,8 @@ static void test_overlapping(void **state)
   idm_data_destroy(data);
 }
 
-/* Features whose values differ by 12 orders of magnitude: the answer is refused, with the reason.
- * Four orders are resolved, and give the same utilities. */
+/* Features that differ by 12 orders of magnitude: the estimate fails with the reason. With four
+ * orders the utilities are the same. */
 static void test_scales(void **state)
 {
   (void)state;
@@ -329,7 +330,8 @@ static void test_scales(void **state)
     if (i == 0) weight = p->value[2];
     if (i == 1) assert_near(1e-4 * p->value[2], weight, 1e-8);
     idm_posterior_destroy(p);
-    check(idm_problem_set(problem, "horizon=7", &support_error)); /* any discount has a plan */
+    check(idm_problem_set(problem, "horizon=7",
+                          &support_error)); /* with a horizon every discount has a plan */
     check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
     p = support_fit("distance", problem, data, &settings);
     assert_int_equal(support_mentions(&p->finding->faults, "values of similar size"), i == 2);
@@ -339,7 +341,7 @@ static void test_scales(void **state)
   idm_data_destroy(data);
 }
 
-/* Sets of utilities: the scale is fixed by an entry, or by a weight, that is held. */
+/* Sets of utilities: the scale is fixed by a held entry or a held weight. */
 static void test_sets(void **state)
 {
   (void)state;
@@ -363,8 +365,8 @@ static void test_sets(void **state)
   }
   for (size_t end = 0; end < 2; end++)
     assert_near(p[1]->finding->range[end], p[0]->finding->range[end], 1e-9);
-  /* c is chosen although it takes a step: its utility is at least about 0. The box ends the range.
-   */
+  /* c is chosen although it costs a step: its utility is at least about 0. The upper end of the
+   * range is the bound. */
   assert_true(p[0]->finding->range[0] > -0.9);
   assert_near(p[0]->finding->range[1], 1, 1e-9);
   assert_int_equal(idm_optimality_certified(p[1]->finding),
@@ -373,7 +375,8 @@ static void test_sets(void **state)
   idm_posterior_destroy(p[1]);
 }
 
-/* A set of utilities has no scale where nothing is held, or where free features make up for it. */
+/* A set of utilities has no scale if nothing is held, or if free features can offset what is held.
+ */
 static void test_refused(void **state)
 {
   (void)state;

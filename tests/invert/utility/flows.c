@@ -1,4 +1,5 @@
-/* Flows: equations, derivatives by differences, and that the gap bounds what can be gained. */
+/* Flow equations of occupancies: residuals, derivatives against differences, divergences by hand,
+ * and the duality gap as a bound. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -47,7 +48,8 @@ static void draw_occupancy(scene *s, double *q)
   check(idm_mdp_occupancy(s->mdp, policy, q, &support_error));
 }
 
-/* Occupancies of policies satisfy the equations, others do not; prices are the other way round. */
+/* Occupancies of policies satisfy the equations, others do not; dual costs are the transposed
+ * operator. */
 static void equations(void **state)
 {
   (void)state;
@@ -101,7 +103,7 @@ static void derivatives(void **state)
   close_scene(&s);
 }
 
-/* Whatever the prices, no other occupancy is lower by more than the gap. */
+/* For any multipliers, no other occupancy is lower by more than the gap. */
 static void the_gap_is_a_bound(void **state)
 {
   (void)state;
@@ -125,7 +127,7 @@ static void the_gap_is_a_bound(void **state)
   close_scene(&s);
 }
 
-/* Divergences by hand, of two points that differ; tv is half the sum of distances. */
+/* Divergences of two distributions by hand; tv is half the sum of absolute differences. */
 static void divergences_by_hand(void **state)
 {
   (void)state;
@@ -156,8 +158,8 @@ static void divergences_by_hand(void **state)
   close_scene(&s);
 }
 
-/* Reverse-kl keeps to what p has: actions that may leave it go, one after the other; where the
- * start is left with none it is refused. States that nobody comes to are no rows. */
+/* Reverse KL keeps the support of p: actions that may leave it are removed, one after the other; a
+ * start without actions is refused. Unreachable states have no rows. */
 static void supports(void **state)
 {
   (void)state;
@@ -169,7 +171,7 @@ static void supports(void **state)
   idm_mdp *mdp = support_world(problem);
   idm_flows *flows;
   idm_error error = {0};
-  /* In c nothing was done: go of a and of b may lead there, so that staying in a is all. */
+  /* c has no mass: `go` from a or b may lead there, so only staying in a is left. */
   const double stays[] = {0.5, 0.2, 0, 0.3, 0, 0, 0, 0};
   check(idm_flows_create(mdp, problem->setting, stays, NULL, IDM_DIVERGENCE_REVERSE_KL, 1, 0,
                          &flows, &support_error));
@@ -182,7 +184,7 @@ static void supports(void **state)
                    IDM_INPUT);
   assert_null(flows);
   assert_non_null(strstr(error.message, "'a'"));
-  /* d is not come to: kl is infinite for all, js is not. */
+  /* d is unreachable: kl is infinite for all policies, js is finite. */
   const double unreachable_cost[] = {0.5, 0, 0, 0, 0, 0, 0.5, 0};
   assert_int_equal(idm_flows_create(mdp, problem->setting, unreachable_cost, NULL,
                                     IDM_DIVERGENCE_KL, 1, 0, &flows, &error),

@@ -1,4 +1,5 @@
-/* The game of policies against utilities: neither player can do better against the other. */
+/* The zero-sum game of policies against utilities: neither player can improve, against all
+ * deterministic policies and all corners of the box. */
 #include "invert/utility/bellman.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 enum { STATES = 3, ACTIONS = 2, ENTRIES = STATES * ACTIONS };
 
-/* Some entries are held, so that the value is not 0. */
+/* Some entries are held, so that the value of the game is not 0. */
 static void test_saddle(void **state)
 {
   (void)state;
@@ -36,7 +37,7 @@ static void test_saddle(void **state)
     assert_true(face.attained <= 1e-9 && game.attained <= 1e-9 && game.policy_nearest);
     idm_free_utility_fill(free_utility, face.x, utility);
 
-    /* The utility's side: the best of all deterministic policies gets no more. */
+    /* Against the utility found, the best deterministic policy attains the value and no more. */
     double most = -INFINITY;
     for (unsigned set = 0; set < 1u << STATES; set++) {
       double gain = 0;
@@ -50,7 +51,7 @@ static void test_saddle(void **state)
     }
     assert_near(most, game.objective, 1e-8);
 
-    /* The policy's side: no corner of the box leaves it less. */
+    /* Against the policy found, no corner of the box gives less than the value. */
     double least = INFINITY;
     check(idm_mdp_occupancy(mdp, game.policy, other, &support_error));
     for (unsigned corner = 0; corner < 4; corner++) {

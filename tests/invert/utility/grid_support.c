@@ -1,4 +1,4 @@
-/* Small worlds, logs of one row a state, and slow references. */
+/* Small fully observed problems, logs with one row per state, and slow reference computations. */
 #include "invert/utility/grid_support.h"
 
 #include <math.h>
@@ -199,7 +199,7 @@ void grid_in_units(idm_problem *problem, const idm_data *data, const char *inver
     assert_int_equal(one->at_box[k], two->at_box[k]);
   }
   assert_int_equal(one->words.count, two->words.count);
-  /* Up to where numbers may stand in them. */
+  /* Only the beginning is compared: later text may contain numbers. */
   for (size_t i = 0; i < one->words.count; i++)
     assert_memory_equal(one->words.text[i], two->words.text[i], 20);
   idm_posterior_destroy(a);

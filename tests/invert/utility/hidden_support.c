@@ -1,4 +1,4 @@
-/* Small problems whose states are hidden. */
+/* Small problems with hidden states. */
 #include "invert/utility/hidden_support.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void put_row(FILE *f, const double *row, size_t count, const size_t *opt_
   fprintf(f, "]");
 }
 
-/* A matrix an action: rows by state, columns in an order of their own. */
+/* One matrix per action: rows by state, columns in their own order. */
 static void put_matrices(FILE *f, const char *key, const hidden *h, bool emission,
                          const size_t *opt_place, const size_t *opt_columns)
 {
@@ -186,7 +186,7 @@ static double quality(const hidden *h, const hidden_beliefs *b, const double *ut
   return now + h->discount * later;
 }
 
-/* Sweeps until 1e-16 of what is left out is left. */
+/* 900 sweeps: a remainder below 1e-16 for discounts up to 0.95. */
 static void sweep(const hidden *h, const hidden_beliefs *b, const double *utility,
                   const size_t *opt_action, double *value)
 {

@@ -1,5 +1,5 @@
-/* Small problems whose states are hidden, and slow references: every belief that any actions lead
- * to, and values on them by plain sweeps. */
+/* Small problems with hidden states, and slow reference computations: all reachable beliefs, and
+ * values on them by sweeps. */
 #ifndef IDM_TESTS_INVERT_UTILITY_HIDDEN_SUPPORT_H
 #define IDM_TESTS_INVERT_UTILITY_HIDDEN_SUPPORT_H
 
@@ -22,25 +22,26 @@ typedef struct hidden {
 /* Tiger (Kaelbling, Littman and Cassandra 1998): u0 listens, u1 opens the left door and u2 the
  * right one; s0 is the tiger behind the left one. */
 hidden hidden_tiger(void);
-/* There, as the best policy does: listens until it is as sure as the number it is given. */
+/* Listens until one side has a probability above the given number, as the best policy of Tiger
+ * does. */
 size_t hidden_listen(void *sure, const double *z);
-/* The 1-d maze of Cassandra's collection, begun anywhere but at its goal, s3: u0 goes west, u1
- * east. At the goal both are as good. */
+/* The 1-d maze of Cassandra's collection, started anywhere but at its goal, s3: u0 goes west, u1
+ * east. At the goal both have the same effect. */
 hidden hidden_maze(void);
 
-/* Home, s0, is where u0 stays; u1 goes out, to s1 or s2, which look alike, then from s1 to s2 and
- * from there home again. It is good to be at home, and so nobody ever goes. */
+/* s0 is home, where u0 stays; u1 goes out to s1 or s2, which have the same observation, then from
+ * s1 to s2, and from s2 home. Only home has utility, so the optimal policy never leaves. */
 hidden hidden_home(void);
 
-/* As a problem of the planner deterministic-optimal, with states, actions and observations listed
- * in the order given (NULL: as they are). */
+/* A problem of the planner deterministic-optimal, with states, actions and observations in the
+ * given order (NULL: natural order). */
 idm_problem *hidden_problem(const hidden *h, const size_t *opt_place, const size_t *opt_turn,
                             const size_t *opt_sign);
 
-/* The same with states that are observed, whatever the emissions say. */
+/* The same with observed states; emissions are ignored. */
 idm_problem *hidden_observed(const hidden *h);
 
-/* Every belief that actions can lead to from the start; those that agree to 1e-9 are one. */
+/* All beliefs reachable from the start; beliefs that agree to 1e-9 are merged. */
 typedef struct hidden_beliefs {
   size_t count;
   double z[HIDDEN_MOST][HIDDEN_STATES];
@@ -49,16 +50,16 @@ typedef struct hidden_beliefs {
 } hidden_beliefs;
 
 void hidden_reach(const hidden *h, hidden_beliefs *b);
-/* What is best under utility[action][state], without gaps, at every belief: of actions that are as
- * good to 1e-9 the first. Returns the value at the start. */
+/* Optimal actions under utility[action][state] at every belief; of actions equal to 1e-9 the first.
+ * Returns the value at the start. */
 double hidden_best(const hidden *h, const hidden_beliefs *b, const double *utility, size_t *action);
-/* Q(z,u) with what is best afterwards, for every belief: [belief][action]. */
+/* Optimal action values Q(z,u) at every belief: [belief][action]. */
 void hidden_quality(const hidden *h, const hidden_beliefs *b, const double *utility,
                     double (*quality)[HIDDEN_ACTIONS]);
-/* What a policy is worth at the start. */
+/* Value of a policy at the start. */
 double hidden_worth(const hidden *h, const hidden_beliefs *b, const double *utility,
                     const size_t *action);
-/* A log of the policy in the world, drawn here. */
+/* A log of the policy, simulated here. */
 idm_data *hidden_log(const hidden *h, const hidden_beliefs *b, const size_t *action,
                      const idm_problem *problem, size_t trajectories, size_t steps, uint64_t seed);
 

@@ -1,4 +1,5 @@
-/* The interior-point method against every policy of a small problem, for every divergence. */
+/* The interior-point method for every divergence, against a grid of all policies, nearby policies
+ * and random policies. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static const idm_divergence divergences[] = {IDM_DIVERGENCE_KL,   IDM_DIVERGENCE
 
 enum { GRID = 200 };
 
-/* The least objective over policies of a grid. */
+/* The smallest objective over a grid of policies. */
 static double best_of_grid(const idm_flows *flows, double (*occupancy)[4])
 {
   double best = INFINITY;
@@ -34,8 +35,8 @@ static double (*grid_of(const idm_mdp *mdp))[4]
   return occupancy;
 }
 
-/* Two states, two actions, an occupancy that no policy has: no policy of a grid is better, and the
- * best of the grid is as near as the grid is fine. */
+/* Two states, two actions, and an occupancy of no policy: no policy of the grid is better, and the
+ * best of the grid is within its resolution. */
 static void no_policy_is_better(void **state)
 {
   (void)state;
@@ -63,7 +64,7 @@ static void no_policy_is_better(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where policies are many, small changes of the one found make it worse. */
+/* In a larger problem, mixtures with other occupancies are not better. */
 static void no_neighbour_is_better(void **state)
 {
   (void)state;
@@ -97,9 +98,9 @@ static void no_neighbour_is_better(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An action that ends the episode, so that occupancies differ in what they sum to; discounts at
- * both ends; start and target of few states: no policy of many is better, and with no entropy a
- * target that a policy has is met, at 0. */
+/* With a terminal action, so that occupancies have different masses, discounts at both ends, and
+ * few reachable states: no random policy is better, and without entropy the occupancy of a policy
+ * is met with objective 0. */
 static void no_policy_that_ends_is_better(void **state)
 {
   (void)state;

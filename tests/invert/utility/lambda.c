@@ -1,5 +1,5 @@
-/* The price that held-out decisions choose: the same at every call and thread count, near what the
- * log can be predicted by, and the word for it. */
+/* The penalty weight lambda by cross-validation: independent of calls and threads, with a held-out
+ * log loss near the entropy of the log, and its keyword. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -41,7 +41,8 @@ static idm_problem *walk(size_t trajectories, int steps, idm_data **ret_data)
   return problem;
 }
 
-/* -log of frequencies by state, which no policy of the state is below on the log itself. */
+/* Mean negative log of choice frequencies by state, the minimum over policies by state on the log
+ * itself. */
 static double entropy_of(const idm_problem *problem, const idm_data *data)
 {
   double count[3][2] = {{0}}, sum = 0;
@@ -75,7 +76,7 @@ static void held_out_decisions_choose(void **state)
     assert_true(one.value > one.min_value && one.value <= one.max_value);
     const double entropy = entropy_of(problem, data);
     assert_true(one.log_loss > entropy && one.log_loss < entropy + 0.02);
-    check(choose(problem, data, 1, 2, &two)); /* other folds, about the same loss */
+    check(choose(problem, data, 1, 2, &two)); /* other folds, nearly the same loss */
     assert_true(two.log_loss != one.log_loss);
     assert_near(two.log_loss, one.log_loss, 0.01);
     idm_data_destroy(data);
@@ -96,7 +97,7 @@ static void few_decisions_cannot_be_held_out(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The default is a word, and 100 was the default before: both have the label that it had. */
+/* The default is a keyword; 100 was the default before. Both have the same label. */
 static void the_word_is_auto(void **state)
 {
   (void)state;

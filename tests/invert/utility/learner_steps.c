@@ -1,4 +1,5 @@
-/* Steps of a soft learner: exact iterates give its utility back, up to what no behaviour tells. */
+/* Inversion of the policies of a soft learner: exact iterates give the utility up to potentials,
+ * against soft policy iteration and descent written out here. */
 #include "invert/utility/bellman.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@ enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS, COUNT = 4 };
 static const double alpha = 0.8;
 static const double prior[ACTIONS] = {0.5, 0.3, 0.2};
 
-/* Soft policy iteration, plainly: V of pi_k with the price of leaving the prior by many sweeps,
- * then pi_{k+1} ~ prior exp(Q / alpha). */
+/* Soft policy iteration: V of pi_k with the KL cost relative to the prior by sweeps, then pi_{k+1}
+ * ~ prior exp(Q / alpha). */
 static void iterate(const idm_mdp *mdp, const double *utility, const double *now, double *next)
 {
   double v[STATES] = {0};
@@ -48,7 +49,7 @@ typedef struct scene {
   idm_learner_steps steps;
 } scene;
 
-/* The learner starts anywhere; weights are drawn too. */
+/* The first policy and the weights are random. */
 static void open_scene(scene *s, const char *free_entries, size_t count)
 {
   idm_random random;
@@ -88,12 +89,12 @@ static void exact_iterates_give_the_utility(void **state)
     assert_true(distance <= 1e-8);
     assert_true(idm_optimality_certified(s.finding));
     assert_true(s.finding->evaluated);
-    assert_int_equal(s.finding->open, STATES); /* potentials, of which one is a shift */
+    assert_int_equal(s.finding->open, STATES); /* potentials, including a constant shift */
     close_scene(&s);
   }
 }
 
-/* With an action's utilities known, the others follow to the last digits. */
+/* With one action's utilities held, the others are determined. */
 static void held_entries_fix_the_rest(void **state)
 {
   (void)state;
@@ -108,7 +109,7 @@ static void held_entries_fix_the_rest(void **state)
   close_scene(&s);
 }
 
-/* Exact iterates leave nothing at their own discount, and something at every other. */
+/* The residual of exact iterates is 0 at the true discount and positive at all others. */
 static void exact_iterates_give_the_discount(void **state)
 {
   (void)state;
@@ -128,7 +129,7 @@ static void exact_iterates_give_the_discount(void **state)
   close_scene(&s);
 }
 
-/* An entry that no equation is about is open. */
+/* An entry without an equation is undetermined. */
 static void what_was_not_done_is_open(void **state)
 {
   (void)state;
@@ -160,8 +161,8 @@ static double squares(const scene *s, const double *x, double (*phi)[STATES])
   return sum;
 }
 
-/* Policies that no learner has: nothing near is better, whichever number moves. The potentials are
- * found by descent in one of them after the other. */
+/* For policies of no learner, no utility nearby has a smaller sum of squares. The potentials are
+ * found by coordinate descent. */
 static void squares_are_least(void **state)
 {
   (void)state;
@@ -173,7 +174,8 @@ static void squares_are_least(void **state)
   for (size_t k = 0; k < COUNT; k++) support_policy(&random, STATES, ACTIONS, s.policy + k * ALL);
   check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
   assert_true(idm_optimality_certified(s.finding));
-  /* Given x the potentials are a convex problem: parabolas, coordinate by coordinate. */
+  /* Given x the sum of squares is a convex quadratic in the potentials: exact minimisation by
+   * coordinates. */
   for (int sweep = 0; sweep < 4000; sweep++)
     for (size_t k = 0; k + 1 < COUNT; k++)
       for (size_t i = 0; i < STATES; i++) {
@@ -194,7 +196,7 @@ static void squares_are_least(void **state)
   close_scene(&s);
 }
 
-/* A learner that drops an action is no soft one. */
+/* A policy with an action of probability 0 is not soft and is refused. */
 static void dropped_actions_are_refused(void **state)
 {
   (void)state;

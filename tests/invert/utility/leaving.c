@@ -1,4 +1,5 @@
-/* Leaving a plan: what is paid for it, once and where it happens. */
+/* POMDPs of deviations from a policy graph: transition rows, and best responses with a bonus for
+ * leaving, against optimal stopping by sweeps. */
 #include "invert/utility/mind.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static void close_stage(stage *s)
   idm_problem_destroy(s->problem);
 }
 
-/* Every row is a law, and says what the world's says. */
+/* Every row sums to 1 and has the environment's joint distribution of observations and states. */
 static void test_rows(void **state)
 {
   (void)state;
@@ -47,7 +48,7 @@ static void test_rows(void **state)
     for (size_t i = m->first[row]; i < m->first[row + 1]; i++) {
       law[m->observation[i]][m->next[i] % 2] += m->p[i];
       sum += m->p[i];
-      /* Who has left never comes back, and who leaves has left. */
+      /* After a deviation there is no return, and a deviating action leaves the plan. */
       const bool stays = row % 12 >= 2 && s.plan.action[row % 12 / 2 - 1] == (int32_t)u;
       assert_int_equal(m->next[i] >= 2, stays);
     }
@@ -59,8 +60,8 @@ static void test_rows(void **state)
   close_stage(&s);
 }
 
-/* The best that can be done with pay is the best over where to leave: V(n) = max of going on and of
- * what is best after leaving, Q*(z,u) + pay. */
+/* The best value with bonuses, as optimal stopping: V(n) = max of following the plan and of Q*(z,u)
+ * + bonus for deviating. */
 static double stop_plainly(const stage *s, const double *utility, const double *bonus)
 {
   static hidden_beliefs b;
@@ -93,7 +94,7 @@ static void test_pay(void **state)
   double reward[36], count[36], counts[6], left[5], bonus[5];
   idm_best_response best_response = {.count = count};
   for (int trial = 0; trial < 8; trial++) {
-    /* The first time nothing is paid; then more and more. */
+    /* Bonuses are 0 at first and then grow. */
     for (size_t n = 0; n < 5; n++) bonus[n] = 4 * trial * idm_random_uniform(&random);
     idm_deviation_reward(s.deviation, &s.plan, utility, bonus, reward);
     check(idm_best_response_find(&s.deviation->pomdp, reward, 1e-4, 300, &best_response, NULL,
@@ -114,7 +115,7 @@ static void test_pay(void **state)
   close_stage(&s);
 }
 
-/* Where the plan guesses, its follower is let go: anything can be done from there, for nothing. */
+/* At an approximate edge the plan ends: from there every action is allowed without a bonus. */
 static void test_guess(void **state)
 {
   (void)state;

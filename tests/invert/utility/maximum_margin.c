@@ -1,4 +1,5 @@
-/* Maximum margin: against many other utilities, Ng and Russell's gridworld, any order, refusals. */
+/* Maximum margin: against random utilities, Ng and Russell's gridworld, permuted names, units,
+ * refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static idm_fit_settings settings_of(idm_margin margin, double penalty)
   return settings;
 }
 
-/* The row's own expression; -inf where the demonstrator is not optimal. */
+/* The objective of the method; -inf where the demonstrator is not optimal. */
 static double margin_of(const idm_problem *problem, const double *utility, const size_t *action,
                         double penalty)
 {
@@ -37,7 +38,8 @@ static double margin_of(const idm_problem *problem, const double *utility, const
   return sum;
 }
 
-/* The objective is what its utility gives, and no utility of many, near and far, gives more. */
+/* The objective is that of the estimated utility, and no random utility, near or far, has a larger
+ * one. */
 static void test_nothing_is_better(void **state)
 {
   (void)state;
@@ -70,7 +72,7 @@ static void test_nothing_is_better(void **state)
   }
 }
 
-/* The least margin of a state under a utility. */
+/* The smallest margin of a state under a utility. */
 static double least_margin(const idm_problem *problem, const double *utility, const size_t *action)
 {
   double v[8], least = INFINITY;
@@ -81,7 +83,7 @@ static double least_margin(const idm_problem *problem, const double *utility, co
   return least;
 }
 
-/* The utility of an answer, by entry. */
+/* The estimated utility by entry. */
 static const double *utility_of(const idm_problem *problem, const idm_posterior *p, double *utility)
 {
   const idm_block *block = &problem->theta->block[IDM_UTILITY];
@@ -90,8 +92,8 @@ static const double *utility_of(const idm_problem *problem, const idm_posterior 
   return utility;
 }
 
-/* A sum may give up the margin of a state for those of others; epsilon asks for so much in each,
- * here for half of what there is under the demonstrator's own utility. */
+/* A sum of margins may have a margin of 0 in some states; epsilon is a lower bound in each, here
+ * half of the margin under the demonstrator's own utility. */
 static void test_epsilon(void **state)
 {
   (void)state;
@@ -126,7 +128,7 @@ static void test_epsilon(void **state)
   assert_true(given_up >= 3);
 }
 
-/* One utility a state: {s0: [u0.s0, u1.s0, ...], ...}. */
+/* One utility per state: {s0: [u0.s0, u1.s0, ...], ...}. */
 static void tie_by_state(idm_problem *problem)
 {
   char text[8192] = "{utility: {entries: {";
@@ -139,8 +141,8 @@ static void tie_by_state(idm_problem *problem)
   check(idm_problem_set_free(problem, text, &support_error));
 }
 
-/* Ng and Russell (2000), section 6.1: a 5 x 5 gridworld with noise 0.3, the reward in a corner; a
- * discount of 0.2. The penalty leaves the corner as the only large utility. */
+/* Ng and Russell (2000), section 6.1: a 5 x 5 gridworld with noise 0.3, reward in a corner and
+ * discount 0.2. With the penalty only the corner has a large utility. */
 static void test_goal_corner(void **state)
 {
   (void)state;
@@ -159,7 +161,7 @@ static void test_goal_corner(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Other orders of states and actions, the same utilities by name. */
+/* With states and actions in another order the utilities are the same by name. */
 static void test_any_order(void **state)
 {
   (void)state;
@@ -169,7 +171,7 @@ static void test_any_order(void **state)
     for (int margin = IDM_MARGIN_STATE; margin <= IDM_MARGIN_RETURN; margin++) {
       idm_problem *one = grid_random(STATES, ACTIONS, 0.9, seed, NULL, NULL);
       idm_problem *two = grid_random(STATES, ACTIONS, 0.9, seed, order, turn);
-      /* Not every state is visited, so that optima are many. */
+      /* Not every state is visited, so that there are many optima. */
       const size_t first[] = {1, SIZE_MAX, 0, 2};
       size_t second[STATES];
       for (size_t i = 0; i < STATES; i++) {
@@ -203,7 +205,8 @@ static void test_any_order(void **state)
     }
 }
 
-/* Everything free, and a demonstrator that a policy can imitate: 0, at 0, and that is said. */
+/* All entries free, and a demonstrator that a policy can imitate: the objective is 0 at the utility
+ * 0, which a note reports. */
 static void test_return_of_everything(void **state)
 {
   (void)state;
@@ -222,7 +225,8 @@ static void test_return_of_everything(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A demonstrator that varies, and one number: no utility but 0 is best against all policies. */
+/* A stochastic demonstrator and one number: the demonstrator is optimal only under the utility 0.
+ */
 static void test_answer_of_zero(void **state)
 {
   (void)state;
@@ -242,7 +246,7 @@ static void test_answer_of_zero(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Utilities may be counted in anything: tiny and huge ones have the same margins in their unit. */
+/* Any unit of the utilities: margins scale with the unit. */
 static void test_any_unit(void **state)
 {
   (void)state;
@@ -286,7 +290,7 @@ static void test_refusals(void **state)
   expect(problem, two, &settings, IDM_INPUT, "more in 1 state: 's1'");
   settings.bound = INFINITY;
   expect(problem, data, &settings, IDM_INPUT, "the margin is unbounded");
-  /* The price stops what the margin gains, and at that price all multiples do as well. */
+  /* The penalty equals the gain of the margin, so all multiples are optimal. */
   check(idm_problem_set_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
   for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
   idm_data *one = grid_log(problem, (size_t[]){0, SIZE_MAX, SIZE_MAX});
@@ -302,7 +306,7 @@ static void test_refusals(void **state)
   settings = settings_of(IDM_MARGIN_STATE, 0);
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
   expect(problem, data, &settings, IDM_USAGE, "--occupancy empirical needs --margin return");
-  /* A held utility that is far better elsewhere. */
+  /* A held utility makes another action better by more than the box allows. */
   problem->theta->block[IDM_UTILITY].value[3] = 100;
   check(idm_problem_set_free(problem, "{utility: {entries: [u0, u1.s1, u1.s2]}}", &support_error));
   settings = settings_of(IDM_MARGIN_STATE, 0);

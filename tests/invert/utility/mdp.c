@@ -1,4 +1,5 @@
-/* Worlds: rows however they are given, values and occupancies against plain sums. */
+/* MDPs from problems: both input formats, and values and occupancies against sums written out here.
+ */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -26,8 +27,8 @@ static void test_both_forms(void **state)
   idm_problem_destroy(matrices);
 }
 
-/* The world as an agent has it, which need not be as it is: the first model's, terminal actions
- * without a row. */
+/* The transitions believed by the agent, which may differ from the environment's: those of the
+ * first model; terminal actions have no successors. */
 static void test_believed(void **state)
 {
   (void)state;
@@ -48,7 +49,7 @@ static void test_believed(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Truncated sums over 2,000 steps. */
+/* Sums truncated after 2,000 steps. */
 static void test_policy(void **state)
 {
   (void)state;
@@ -82,7 +83,7 @@ static void test_policy(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Nothing follows an action that ends: a discount of 1 is then a sum of finitely many steps. */
+/* A terminal action has no successors: with discount 1 the sums are finite. */
 static void test_endings(void **state)
 {
   (void)state;
@@ -119,8 +120,7 @@ static void test_refusals(void **state)
   idm_problem_destroy(diag);
 }
 
-/* Over a horizon occupancies are sums over its steps, weighed so that they sum to 1; a discount of
- * 1 is legal then. */
+/* With a horizon, occupancies are sums over its steps, normalised to 1; discount 1 is allowed. */
 static void test_horizon(void **state)
 {
   (void)state;

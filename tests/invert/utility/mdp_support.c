@@ -1,11 +1,11 @@
-/* Problems whose states are observed, drawn at random. */
+/* Random problems with observed states. */
 #include "invert/utility/mdp_support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A row with so many successors, some of them the same. */
+/* A row with `branches` random successors, possibly repeated. */
 static void draw_row(idm_random *random, size_t states, size_t branches, double *row)
 {
   double sum = 0;
@@ -68,7 +68,7 @@ static idm_problem *relabelled(const idm_problem *problem, const size_t *place, 
   return other;
 }
 
-/* Whatever evidence by trajectory it carries. */
+/* Copies evidence by trajectory as well. */
 static idm_data *relabelled_data(const idm_data *data, const size_t *place, const size_t *turn)
 {
   idm_data *copy;

@@ -1,4 +1,5 @@
-/* Minds: Bayes' rule, and what is refused. */
+/* POMDPs of agents: Bayes' rule against its definition and the library's filter, and refused
+ * problems. */
 #include "invert/utility/mind.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static idm_problem *random_problem(uint64_t seed, bool before)
   return problem;
 }
 
-/* The environment's joint law by its definition, and the library's filter after planning. */
+/* The joint distribution by definition, and the filter of the planner. */
 static void test_bayes(void **state)
 {
   (void)state;
@@ -67,7 +68,7 @@ static void test_bayes(void **state)
   }
 }
 
-/* Nothing follows a terminal action, and what cannot be seen has no belief. */
+/* Observations after a terminal action have probability 0. */
 static void test_ends(void **state)
 {
   (void)state;
@@ -105,7 +106,7 @@ static void test_refusals(void **state)
   idm_data *data = one_row(problem);
   problem->agent.planner = idm_planner_find("rational");
   refuse(problem, data, "one model of the environment, and this one has 2");
-  /* Who knows the environment has one, however many the file gives. */
+  /* A planner with known dynamics has one model, however many the file lists. */
   problem->agent.planner = idm_planner_find("deterministic-optimal");
   idm_pomdp *pomdp;
   check(idm_pomdp_create(problem, data, "somebody", &pomdp, &support_error));
@@ -126,7 +127,7 @@ static void test_refusals(void **state)
   refuse(problem, data, "discounts per step");
   problem->agent.discounting = IDM_EXPONENTIAL;
   problem->agent.planner = idm_planner_find("td-learner");
-  refuse(problem, data, "the planner 'td-learner' holds none");
+  refuse(problem, data, "the planner 'td-learner' has none");
   problem->agent.planner = idm_planner_find("deterministic-optimal");
   const double even[] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
   free(data->start_belief);

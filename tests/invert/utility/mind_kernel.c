@@ -1,11 +1,11 @@
-/* The kernel of a mind: the one that is made from the problem itself. */
+/* The kernel made from a POMDP equals the kernel made from the problem. */
 #include "invert/utility/mind.h"
 
 #include <string.h>
 
 #include "support.h"
 
-/* Dynamics with zeros, so that some observations cannot follow some actions. */
+/* Dynamics with zeros, so that some observations are impossible after some actions. */
 static idm_problem *sparse_problem(uint64_t seed)
 {
   enum { S = 3, U = 2, X = 3 };

@@ -1,5 +1,5 @@
-/* Minimum perturbation: optimal defaults, all completions of what was not visited, other utilities,
- * any order, refusals. */
+/* Minimum perturbation: optimal defaults, all completions of unvisited states, random utilities,
+ * permuted names, units, refusals and hidden states. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static double distance(int norm, const double *a, const double *b)
   return norm == IDM_NORM_1 ? sum : norm == IDM_NORM_2 ? sqrt(sum) : most;
 }
 
-/* By how much the demonstrator's actions are better than the next, at least. */
+/* The smallest advantage of the demonstrator's actions over any other action. */
 static double lead(const idm_problem *problem, const double *utility, const size_t *action)
 {
   double v[STATES], least = INFINITY;
@@ -62,8 +62,8 @@ static void test_already_optimal(void **state)
   }
 }
 
-/* What is found is feasible and as far as it says; a utility nearer to the file's is not feasible.
- */
+/* The estimate is feasible and at the reported distance; utilities nearer to the file's are
+ * infeasible. */
 static void test_nothing_is_nearer(void **state)
 {
   (void)state;
@@ -97,7 +97,7 @@ static void test_nothing_is_nearer(void **state)
     }
 }
 
-/* Distance with every state visited, by the action given. */
+/* Distance with every state visited, with the given actions. */
 static double closed_distance(int norm, uint64_t seed, const size_t *action, double *utility)
 {
   idm_problem *problem = grid_random(STATES, ACTIONS, 0.9, seed, NULL, NULL);
@@ -113,8 +113,8 @@ static double closed_distance(int norm, uint64_t seed, const size_t *action, dou
   return found;
 }
 
-/* With --epsilon 0 a state that was never visited costs what the cheapest of its actions would, had
- * it been seen there: branches find that one. */
+/* With --epsilon 0 an unvisited state costs as much as the cheapest of its actions; branch and
+ * bound finds it. */
 static void test_all_completions(void **state)
 {
   (void)state;
@@ -172,9 +172,9 @@ static void test_any_order(void **state)
   }
 }
 
-/* Two actions of a state never visited are alike: raising either makes what leads there the best.
- * One is taken, and nobody is told that order plays no part, or that there is no other. With a
- * discount of 0 what follows plays none, and there is no choice. */
+/* Two actions of an unvisited state are equivalent: raising either makes the action towards it
+ * optimal. One is chosen, and no note claims uniqueness or independence of the order. With discount
+ * 0 later states have no effect and there is no choice. */
 static void test_rivals(void **state)
 {
   (void)state;
@@ -205,7 +205,7 @@ static void test_rivals(void **state)
     }
 }
 
-/* Whether an action taken is the best of its state under a utility, by plain value iteration. */
+/* Whether an action is optimal in its state under a utility, by value iteration. */
 static bool is_best(const idm_problem *problem, const double *utility, size_t s, size_t taken)
 {
   const size_t states = problem->setting->states.count, actions = problem->setting->actions.count;
@@ -222,8 +222,8 @@ static bool is_best(const idm_problem *problem, const double *utility, size_t s,
   return grid_quality(problem, utility, v, s, taken) >= best - 1e-7;
 }
 
-/* With more states never visited than can be tried, what is found still does what it must, its
- * certificate stays open, and nothing is claimed to be the only one. */
+/* With too many unvisited states for branch and bound, the estimate is still feasible, its
+ * certificate stays open, and no note claims uniqueness. */
 static void test_giving_up(void **state)
 {
   (void)state;
@@ -254,7 +254,7 @@ static void test_giving_up(void **state)
   assert_true(given_up > 0 && decided > 0);
 }
 
-/* Utilities may be counted in anything: the nearest is the nearest in every unit. */
+/* Any unit of the utilities: the estimate scales with the unit. */
 static void test_any_unit(void **state)
 {
   (void)state;
@@ -300,7 +300,7 @@ static void test_refusals(void **state)
   idm_data *two = support_data(problem, "trajectory,state,action\n1,s1,u0\n2,s1,u1\n3,s2,u0\n");
   check(idm_problem_set_free(problem, "utility", &support_error));
   expect(problem, two, 0, "more in 1 state: 's1'");
-  /* One entry alone cannot make up for what is asked everywhere. */
+  /* One entry alone cannot satisfy the constraints of all states. */
   check(idm_problem_set_free(problem, "{utility: {entries: [u0.s0]}}", &support_error));
   expect(problem, data, 50, "no utility makes every action of the demonstrator optimal");
   check(idm_problem_set_free(problem, "{utility: {entries: {x: [u0.s0, u1.s1]}}}", &support_error));
@@ -314,7 +314,7 @@ static void test_refusals(void **state)
 
 /* --- hidden states -------------------------------------------------------------------------- */
 
-/* How far the best policy is above what the tiger's demonstrator does, by plain sweeps. */
+/* Value of the best policy less that of the demonstrator, by sweeps. */
 static double shortfall(const hidden *h, const hidden_beliefs *b, const size_t *action,
                         const double *utility)
 {
@@ -322,8 +322,8 @@ static double shortfall(const hidden *h, const hidden_beliefs *b, const size_t *
   return hidden_best(h, b, utility, best) - hidden_worth(h, b, utility, action);
 }
 
-/* The demonstrator is the best under the answer, and under nothing nearer to the file's utility:
- * the utilities of which it is the best are a convex set. */
+/* The demonstrator is optimal under the estimate and under no utility nearer to the file's: the
+ * utilities under which it is optimal form a convex set. */
 static void test_beliefs(void **state)
 {
   (void)state;
@@ -338,7 +338,7 @@ static void test_beliefs(void **state)
   for (size_t e = 0; e < COUNT; e++) truth[e] = h.utility[e / 2][e % 2];
   hidden_reach(&h, &b);
   hidden_best(&h, &b, truth, action);
-  h.utility[1][0] = h.utility[2][1] = -8; /* under which doors are opened too soon */
+  h.utility[1][0] = h.utility[2][1] = -8; /* under this utility doors are opened too early */
   for (size_t e = 0; e < COUNT; e++) aim[e] = h.utility[e / 2][e % 2];
   assert_true(shortfall(&h, &b, action, aim) > 0.1);
   idm_problem *problem = hidden_problem(&h, NULL, NULL, NULL);

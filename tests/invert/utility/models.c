@@ -1,5 +1,5 @@
-/* Models of an agent: what the worst share leaves of a policy, against plain code and the planner;
- * mixtures as worlds. */
+/* Models of an agent: conditional value at risk of a policy over models, against code written out
+ * here and the planner; mixtures of models as MDPs. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* One action a state, at every level: values and qualities of plain code. The mixture attains
- * them, within its bounds. */
+/* Deterministic policies at every level: values and action values against code written out here.
+ * The worst mixture attains them, within its bounds. */
 static void the_worst_share(void **state)
 {
   (void)state;
@@ -75,7 +75,7 @@ static void the_worst_share(void **state)
     }
 }
 
-/* The planner's own policy is worth what the planner says. */
+/* The value of the planner's own policy is the planner's value. */
 static void as_the_planner_has_it(void **state)
 {
   (void)state;
@@ -97,7 +97,7 @@ static void as_the_planner_has_it(void **state)
   }
 }
 
-/* The world of the weights themselves is that of whoever is neutral. */
+/* The MDP of the model weights is that of a risk-neutral agent. */
 static void mixtures_are_worlds(void **state)
 {
   (void)state;
@@ -122,8 +122,8 @@ static void mixtures_are_worlds(void **state)
   close_scene(&s);
 }
 
-/* Models of weight 0 are none; actions that end lead nowhere; rows that are the same do not
- * differ. */
+/* Models of weight 0 are dropped; terminal actions have no successors; equal rows do not count as
+ * differing. */
 static void what_counts(void **state)
 {
   (void)state;

@@ -1,11 +1,12 @@
-/* Multiple experimentation: the truth is never left out, more environments narrow the ranges. */
+/* Multiple experimentation: ranges always contain the true utilities (optimal actions by value
+ * iteration) and shrink with more environments. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "invert/utility/grid_support.h"
 
-/* Three states, two actions; what is sought are the utilities of c, the others are held. */
+/* Three states, two actions; the utilities of c are free, the others are held. */
 #define FAMILY                                                                                     \
   "name: family\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\n"                \
   "discount: 0.8\nstart: a\n"                                                                      \
@@ -43,7 +44,7 @@ static idm_posterior *fit(const char *csv, double width[2])
   return p;
 }
 
-/* Best actions of the truth in an environment, by plain value iteration. */
+/* Optimal actions of the true utilities in an environment, by value iteration. */
 static void best_in(size_t environment, size_t *action)
 {
   idm_problem *problem = support_yaml(FAMILY);
@@ -85,7 +86,8 @@ static void test_more_environments_narrow(void **state)
   idm_posterior_destroy(p);
 }
 
-/* A potential of a that one environment leaves open is told by the other, whichever comes first. */
+/* A potential of a that one environment leaves undetermined is determined by the other, in either
+ * order. */
 static void test_all_environments_tell(void **state)
 {
   (void)state;
@@ -107,7 +109,7 @@ static void test_all_environments_tell(void **state)
   }
 }
 
-/* Utilities may be counted in anything: ranges are those of their unit. */
+/* Any unit of the utilities: ranges scale with the unit. */
 static void test_any_unit(void **state)
 {
   (void)state;
@@ -142,7 +144,7 @@ static void test_reference(void **state)
                    IDM_INPUT);
   assert_null(posterior);
   assert_non_null(strstr(support_error.message, "needs at least two held entries of the utility"));
-  /* A set without an end is none that could be shown. */
+  /* An unbounded set has no ranges to report. */
   check(idm_problem_set_free(problem, "{utility: {entries: [left]}}", &support_error));
   settings.bound = INFINITY;
   assert_int_equal(idm_inverse_fit(idm_inverse_find("multiple-experimentation"), problem, data,

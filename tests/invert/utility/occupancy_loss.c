@@ -1,4 +1,4 @@
-/* The loss and its gradient against sums and differences of them that are written out. */
+/* The occupancy loss and its gradient against sums, and differences of sums, written out here. */
 #include "invert/utility/occupancy_loss.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void close_fixture(fixture *f)
   idm_problem_destroy(f->problem);
 }
 
-/* By the numbers that the coordinates stand for. */
+/* The loss at the parameters of coordinates y. */
 static double slow_loss(fixture *f, const double *y)
 {
   double number[2];
@@ -72,8 +72,8 @@ static void test_loss(void **state)
     }
 }
 
-/* The objective where the log has no decision in state b: there the demonstrator acts as the
- * planner does. */
+/* The objective if the log has no decision in state b: there the demonstrator uses the planner's
+ * policy. */
 static double slow_completed(fixture *f, const double *y)
 {
   double number[2], policy[S][U];

@@ -1,5 +1,5 @@
-/* Numbers of a planner by distribution matching, against value iteration and sums written out
- * here. */
+/* Distribution matching of planner parameters, against value iteration and sums written out in
+ * occupancy_support.c. */
 #include "invert/utility/occupancy_loss.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static const char name[] = "distribution-matching";
 
-/* One number, by all divergences, with and without a weight of entropy. */
+/* One parameter, for every divergence, with and without entropy. */
 static void test_alpha(void **state)
 {
   (void)state;
@@ -36,8 +36,8 @@ static void test_alpha(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Two numbers: none of a grid of 41 by 41 around them is nearer, and a planner's own occupancy, of
- * 40,000 decisions, leads back to its numbers. */
+/* Two parameters: no point of a 41 x 41 grid around the estimate is better, and the occupancy of a
+ * planner, from 40,000 decisions, gives its parameters. */
 static void test_two(void **state)
 {
   (void)state;
@@ -64,7 +64,7 @@ static void test_two(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Utilities attain every policy that is positive, and leave a potential per state open. */
+/* Utilities realise every positive policy and leave one potential per state undetermined. */
 static void test_utilities(void **state)
 {
   (void)state;
@@ -80,7 +80,7 @@ static void test_utilities(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A demonstrator of one action per state: the smaller alpha, the nearer. */
+/* A deterministic demonstrator: the loss decreases as alpha decreases, without a minimum. */
 static void test_unbounded(void **state)
 {
   (void)state;
@@ -96,8 +96,8 @@ static void test_unbounded(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A share of 0 is an answer: of eight logs of an agent without slips some end there, and none is
- * refused for it or calls the share open. */
+/* A lapse of 0 is a valid estimate: of eight logs of an agent without lapses some end there, and
+ * none is refused or reports the lapse as undetermined. */
 static void test_ends(void **state)
 {
   (void)state;
@@ -121,8 +121,8 @@ static void test_ends(void **state)
   assert_in_range(ended, 1, 7);
 }
 
-/* A gain soon and a loss for long after it: to go pays most at a discount in the middle, so that
- * every rate of going but the highest has two discounts. */
+/* A gain soon and a loss for long afterwards: going has its largest value at an intermediate
+ * discount, so every rate of going below the maximum has two discounts. */
 static void test_two_optima(void **state)
 {
   (void)state;
@@ -173,7 +173,7 @@ static void test_refused(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A network has every policy of three states, and so the demonstrator's own. */
+/* A network represents every policy of three states, including the demonstrator's. */
 static void test_network(void **state)
 {
   (void)state;
@@ -199,8 +199,8 @@ static void test_network(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An agent that takes its best action: no gradient, so that away from the bound nothing shows that
- * the answer is the nearest. */
+/* An agent with deterministic best actions: without a gradient, nothing certifies the optimum away
+ * from the bound. */
 static void test_leaps(void **state)
 {
   (void)state;
@@ -219,8 +219,8 @@ static void test_leaps(void **state)
   idm_problem_destroy(problem);
 }
 
-/* 200 decisions that hardly depend on the discount: one that ends at 1 fails, one that ends at 0 is
- * named. */
+/* 200 decisions that hardly depend on the discount: an estimate at 1 fails, an estimate at 0 is
+ * reported. */
 static void test_discount_ends(void **state)
 {
   (void)state;

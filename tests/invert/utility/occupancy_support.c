@@ -1,4 +1,4 @@
-/* The slow way: value iteration and sums, written out. */
+/* Occupancies by value iteration and forward sums, independent of the library. */
 #include "invert/utility/occupancy_support.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const double leads[U][S][S] = {{{0.7, 0.2, 0.1}, {0.1, 0.6, 0.3}, {0.3, 0
                                       {{0.2, 0.5, 0.3}, {0.4, 0.2, 0.4}, {0.6, 0.3, 0.1}}};
 static const double pays[U][S] = {{1, 0, -0.5}, {0, 0.7, 0.4}};
 
-/* Soft value iteration under a uniform action prior, and slips. */
+/* Soft value iteration under a uniform action prior, with lapses. */
 void occupancy_plan(double alpha, double lapse, double policy[S][U])
 {
   double v[S] = {0}, q[S][U];
@@ -96,7 +96,7 @@ double occupancy_objective(idm_divergence divergence, double entropy, double p[S
   return sum;
 }
 
-/* By golden section over log alpha. */
+/* Golden section search over log alpha. */
 double occupancy_alpha(idm_divergence divergence, double entropy, double p[S][U])
 {
   const double ratio = 0.5 * (sqrt(5) - 1);

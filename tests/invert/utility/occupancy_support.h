@@ -1,5 +1,5 @@
-/* An agent with three observed states, and its occupancies by value iteration and sums that share
- * nothing with the library. */
+/* An agent with three observed states, and its occupancies by value iteration and sums, independent
+ * of the library. */
 #ifndef IDM_TESTS_INVERT_UTILITY_OCCUPANCY_SUPPORT_H
 #define IDM_TESTS_INVERT_UTILITY_OCCUPANCY_SUPPORT_H
 
@@ -7,22 +7,22 @@
 
 enum { S = 3, U = 2 };
 
-/* alpha = .5, with something free; a log of trajectories of 20 steps; settings with lambda = 7
- * where it is read. */
+/* A problem with alpha = 0.5 and free blocks, or with another agent; a log of trajectories of 20
+ * steps; settings with lambda = 7 for the squared divergence. */
 idm_problem *occupancy_problem(double lapse, const char *free_blocks);
 idm_problem *occupancy_problem_of(const char *agent, const char *free_blocks);
 idm_data *occupancy_log(const idm_problem *problem, size_t trajectories);
 idm_fit_settings occupancy_settings(idm_divergence divergence, double entropy);
 
-/* Policy of the agent with these numbers. */
+/* Policy of the agent at these parameters. */
 void occupancy_plan(double alpha, double lapse, double policy[S][U]);
-/* Occupancy of a policy, and of the frequencies of a log. */
+/* Occupancy of a policy, and of the choice frequencies of a log. */
 void occupancy_visit(double policy[S][U], double occupancy[S][U]);
 void occupancy_demonstrate(const idm_data *data, double occupancy[S][U]);
-/* The objective of an agent with these numbers. */
+/* Objective of an agent with these parameters. */
 double occupancy_objective(idm_divergence divergence, double entropy, double p[S][U], double alpha,
                            double lapse);
-/* The alpha at which it is least, without slips, by golden section. */
+/* The minimising alpha without lapses, by golden section search. */
 double occupancy_alpha(idm_divergence divergence, double entropy, double p[S][U]);
 
 #endif

@@ -1,4 +1,5 @@
-/* What no behaviour can tell: shaping against the planner itself, and canonical distances. */
+/* Undetermined directions of a utility: invariance of the planner's policies, ranks of advantages
+ * by sweeps, and canonical distances. */
 #include "invert/utility/sought.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* policy[state][action] of the planner with these free numbers. */
+/* policy[state][action] of the planner at these free numbers. */
 static void plan(const scene *s, const double *x, double *policy)
 {
   idm_free_utility_fill(s->free_utility, x, s->problem->theta->block[IDM_UTILITY].value);
@@ -48,13 +49,14 @@ static void plan(const scene *s, const double *x, double *policy)
   idm_workspace_destroy(workspace);
 }
 
-/* Moving along an open direction changes no policy; along any other it does. */
+/* Changes along undetermined directions leave policies unchanged; another direction changes them.
+ */
 static void test_open_directions_change_nothing(void **state)
 {
   (void)state;
   scene s = open_scene("utility");
   assert_true(s.finding->evaluated);
-  assert_int_equal(s.finding->open, 3); /* a potential a state */
+  assert_int_equal(s.finding->open, 3); /* one potential per state */
   double x[6] = {0.5, -1, 2, 3, -0.25, 1}, moved[6], before[6], after[6];
   plan(&s, x, before);
   for (size_t i = 0; i < s.finding->open; i++) {
@@ -70,7 +72,7 @@ static void test_open_directions_change_nothing(void **state)
   close_scene(&s);
 }
 
-/* WALK with another wind. */
+/* WALK with other transitions. */
 #define OTHER_WALK                                                                                 \
   "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\n"   \
   "start: a\n"                                                                                     \
@@ -78,7 +80,7 @@ static void test_open_directions_change_nothing(void **state)
   "[0, 0, 1]]}\n"                                                                                  \
   "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\nagent: {planner: rational}\n"
 
-/* How many of directions [count][n] are independent, by Gram and Schmidt. */
+/* Rank of directions [count][n] by Gram-Schmidt. */
 static size_t rank_of(const double *direction, size_t count, size_t n)
 {
   double basis[12][6];
@@ -117,7 +119,7 @@ static bool lies_in(const double *direction, const idm_optimality *f, size_t n)
   return rank_of(all, f->open + 1, n) == f->open;
 }
 
-/* Held entries close directions; ties leave those that change tied entries alike. */
+/* Held entries determine directions; ties leave only directions that are equal on tied entries. */
 static void test_held_and_tied(void **state)
 {
   (void)state;
@@ -131,8 +133,8 @@ static void test_held_and_tied(void **state)
   close_scene(&s);
 }
 
-/* Of several worlds those directions are open that are in each by itself, whatever is held; of one
- * world twice those of that one. */
+/* With several MDPs, the undetermined directions are those common to all, for any held entries; one
+ * MDP twice gives its own directions. */
 static void test_several_worlds(void **state)
 {
   (void)state;
@@ -147,7 +149,7 @@ static void test_several_worlds(void **state)
     idm_problem *problem[WORLDS];
     idm_mdp *mdp[WORLDS];
     scene alone[WORLDS];
-    /* Rows of the second world are others for one action; the third is the first again. */
+    /* The second MDP has other rows for one action; the third equals the first. */
     for (size_t w = 0; w < WORLDS; w++) {
       alone[w] = open_scene(freed[f]);
       problem[w] = support_yaml(w == 1 ? OTHER_WALK : WALK);
@@ -179,8 +181,8 @@ static void test_several_worlds(void **state)
   assert_true(fewer > 0);
 }
 
-/* row[number]: how what an action is worth beside another at a state moves with each number, by
- * plain sweeps of the policy. */
+/* row[number]: derivative of the advantage of an action over another at a state by each number, by
+ * sweeps of the policy. */
 static void put_advantage(const idm_mdp *mdp, const idm_free_utility *free_utility,
                           const double *policy, size_t from, size_t action, size_t other,
                           double *row)
@@ -200,9 +202,9 @@ static void put_advantage(const idm_mdp *mdp, const idm_free_utility *free_utili
   }
 }
 
-/* Of what a log shows, choices in the states that it visits, all that is open changes nothing, and
- * nothing else is open: as many directions as there are numbers less what advantages there tell
- * apart. Of every set of states that may have been visited, in one world and in two. */
+/* With choices in the visited states only, the undetermined directions change no advantage there,
+ * and their number is the number of free numbers less the rank of the advantages. For every set of
+ * visited states, in one MDP and in two. */
 static void test_never_visited(void **state)
 {
   (void)state;
@@ -247,7 +249,7 @@ static void test_never_visited(void **state)
   idm_problem_destroy(windy);
 }
 
-/* What nobody would do tells nothing of what it is worth. */
+/* An action with prior probability 0 leaves its utilities undetermined. */
 static void test_never_open(void **state)
 {
   (void)state;
@@ -300,8 +302,7 @@ static void test_canonical_distance(void **state)
   close_scene(&s);
 }
 
-/* What differs still differs, by as much, beside a shift that is a million million times as large:
- * to what the sums leave of the differences. */
+/* Distances are unchanged by shifts up to a factor of 1e12, up to rounding. */
 static void test_large_shifts(void **state)
 {
   (void)state;
@@ -322,7 +323,7 @@ static void test_large_shifts(void **state)
   close_scene(&s);
 }
 
-/* What is the same but for a large potential is the same, also where values settle slowly. */
+/* Distances are 0 under large potentials, also for discounts near 1. */
 static void test_large_potentials(void **state)
 {
   (void)state;

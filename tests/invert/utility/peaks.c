@@ -1,5 +1,5 @@
-/* Peaks of a density: all of a mixture are found once, valleys tell them apart, and proposals reach
- * each. */
+/* Local modes of a density: each mode of a mixture is found once, with its mass, and proposals
+ * cover all of them. */
 #include "invert/utility/target_draws.h"
 
 #include <math.h>
@@ -7,9 +7,9 @@
 
 #include "support.h"
 
-/* Two normals of other widths, 40 sds apart in the first number. */
+/* Two normal densities of different widths, 40 sds apart in the first coordinate. */
 typedef struct hills {
-  double share; /* log of what the second holds, relative to the first */
+  double share; /* log mass of the second relative to the first */
   double at, sd;
 } hills;
 
@@ -56,12 +56,12 @@ static void test_each_once(void **state)
   assert_near(modes->local_mode[1].mode[0], 40, 1e-4);
   assert_true(modes->local_mode[0].definite && modes->local_mode[1].definite);
   assert_near(modes->local_mode[1].covariance[0], 0.01, 1e-5);
-  /* What they hold is as 3 to 1, whatever their widths. */
+  /* The masses are as 3 to 1, whatever the widths. */
   assert_near(modes->local_mode[1].log_mass - modes->local_mode[0].log_mass, h.share, 1e-3);
   idm_local_modes_prune(modes);
   assert_int_equal(modes->count, 2);
   idm_local_modes_destroy(modes);
-  /* One hill is one peak, from wherever; and no more are kept than there is room for. */
+  /* One mode is found once from any start; the number of modes is limited. */
   h.at = 0.5;
   h.sd = 1;
   modes = climb(&h, from, 3, 5);
@@ -105,8 +105,8 @@ static double broad_log_density(const void *context, const double *x)
   return -0.5 * ((x[0] - 1000) * (x[0] - 1000) + x[1] * x[1]) - log(2 * 3.14159265358979323846);
 }
 
-/* Draws come from both peaks and from the broad distribution, by their shares: within .015 of
- * 20,000 draws (four standard errors; the seed is fixed). */
+/* Draws come from both modes and from the broad distribution with the right shares: within 0.015
+ * for 20,000 draws (four standard errors; the seed is fixed). */
 static void test_mixture(void **state)
 {
   (void)state;

@@ -1,10 +1,10 @@
-/* A price on the size of numbers: small programs whose answer is known. */
+/* L1 penalties of linear programs: small programs with known solutions. */
 #include "invert/utility/bellman.h"
 
 #include "support.h"
 
-/* min -x + y + price (|x| + 2 |y|), x <= 3, y >= -4: x pays while the price is below 1, y while it
- * is below 1/2. */
+/* min -x + y + penalty (|x| + 2 |y|), x <= 3, y >= -4: x is nonzero for penalties below 1, y for
+ * penalties below 1/2. */
 static void test_price(void **state)
 {
   (void)state;

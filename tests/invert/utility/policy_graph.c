@@ -1,4 +1,4 @@
-/* Policy graphs: links, and worth forwards, backwards and by elimination. */
+/* Policy graphs: links, and values forwards and backwards against Gaussian elimination. */
 #include "invert/utility/mind.h"
 
 #include <math.h>
@@ -49,8 +49,8 @@ static void test_links(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Two nodes for a policy that needs five: the rest is guessed. After one step of listening either
- * one is at a node and goes on, or at none. */
+/* Two nodes for a policy that needs five: the other edges are approximate. After one observation
+ * the agent is at a node, or at none. */
 static void test_guesses(void **state)
 {
   (void)state;
@@ -67,15 +67,15 @@ static void test_guesses(void **state)
   assert_int_equal(g.next[0], 1);
   assert_int_equal(g.next[1], 0);
   check(idm_policy_graph_approximated(pomdp, &g, &share, NULL, &support_error));
-  /* From the start: half of it at once, half after two steps more. */
+  /* From the start: half of the mass at once, and half of the rest every two steps. */
   assert_near(share, 0.95 * 0.5 / (1 - 0.95 * 0.95 * 0.5), 1e-14);
   idm_policy_graph_free(&g);
   idm_pomdp_destroy(pomdp);
   idm_problem_destroy(problem);
 }
 
-/* What a graph is worth, guesses and all: V = u + discount P V by elimination over (node, state).
- */
+/* Value of a graph, including approximate edges: V = u + discount P V over (node, state) by
+ * elimination. */
 static void solve_plainly(const hidden *h, const idm_policy_graph *g, const double *utility,
                           double *v)
 {
@@ -100,8 +100,7 @@ static void solve_plainly(const hidden *h, const idm_policy_graph *g, const doub
   free(a);
 }
 
-/* All three agree, with guesses and without; entries that are held and tied count as they should.
- */
+/* All three agree, with and without approximate edges, and with held and tied entries. */
 static void test_worth(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Policy inversion of logs: two batches by hand, names, and what is refused. */
+/* Policy inversion of logs: two batches by hand, simulated soft learners, invariance under permuted
+ * names, and refusals. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 static const char name[] = "policy-inversion";
 
-/* A log whose trajectories are of batch 3, then 7, then 12: only their order counts. */
+/* A log with trajectories of batches 3, 7 and 12: only their order has an effect. */
 static idm_data *batched(const idm_problem *problem, size_t batches)
 {
   static const double of[] = {3, 7, 12};
@@ -25,7 +26,8 @@ static idm_data *batched(const idm_problem *problem, size_t batches)
   return data;
 }
 
-/* The next policy of a soft learner with this alpha: policy[state][action]. */
+/* The next policy of a soft learner with this alpha: policy[state][action]. Its discount is
+ * mdp->discount squared, because idm_mdp_next_value is discounted already. */
 static void improve(const idm_mdp *mdp, const double *utility, double alpha, double *policy)
 {
   enum { sweeps = 500 };
@@ -45,7 +47,7 @@ static void improve(const idm_mdp *mdp, const double *utility, double alpha, dou
       policy[2 * s + u] = 1 / (1 + exp((q[2 * s + !u] - q[2 * s + u]) / alpha));
 }
 
-/* Three batches of such a learner, which begins by choosing at random. */
+/* Three batches of such a learner, starting from the uniform policy. */
 static idm_data *learning(const idm_problem *problem, double alpha, uint64_t seed)
 {
   enum { each = 6000, steps = 10 };
@@ -87,7 +89,7 @@ static idm_fit_settings smoothed(double smoothing)
   return settings;
 }
 
-/* pi_k(u|s) = (n + c/2) / (n_s + c) of trajectories k, k + 2, ... */
+/* pi_k(u|s) = (n + c/2) / (n_s + c) over trajectories k, k + 2, ... */
 static void count(const idm_data *data, size_t k, double c, double *policy)
 {
   double n[6] = {0};
@@ -102,7 +104,7 @@ static void count(const idm_data *data, size_t k, double c, double *policy)
     policy[e] = (n[e] + 0.5 * c) / (n[e / 2 * 2] + n[e / 2 * 2 + 1] + c);
 }
 
-/* With two batches and every entry free, the left side of the equation is the utility, but for
+/* With two batches and all entries free, the left side of the equation is the utility up to
  * shaping. */
 static void two_batches_by_hand(void **state)
 {
@@ -134,9 +136,8 @@ static void two_batches_by_hand(void **state)
   }
 }
 
-/* With a free discount the sum is no larger than at any discount of a grid that is held, and that
- * of a learner comes back, but for what errors of the policies leave: .81 to .84 for .9 with six
- * seeds, which is why coverage is left open. */
+/* With a free discount the sum is at most that at any discount of a grid, and the estimate is
+ * within 0.12 of 0.9 (0.81 to 0.84 for six seeds; coverage is not tested). */
 static void free_discount(void **state)
 {
   (void)state;
@@ -159,7 +160,7 @@ static void free_discount(void **state)
   assert_near(p->value[6], 0.9, 0.12);
   const double both = p->finding->objective;
   idm_posterior_destroy(p);
-  /* Alone, under the learner's own utilities, it has less to explain the policies by. */
+  /* With the utilities fixed at the learner's, the minimum is not smaller. */
   check(idm_problem_set_free(problem, "discount", &support_error));
   p = support_fit(name, problem, data, &settings);
   assert_int_equal(p->coordinate.count, 1);
@@ -170,8 +171,8 @@ static void free_discount(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A learner's first policies are worse than chance under the answer, and its last is not: behaviour
- * is compared with the last batch. */
+/* The first policies of a learner are worse than chance under the estimate, the last is not:
+ * behaviour is compared with the last batch. */
 static void behavior_of_the_last_batch(void **state)
 {
   (void)state;
@@ -205,8 +206,8 @@ static void behavior_of_the_last_batch(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Batches that are all of one policy: their noise is explained best by no discount at all, and a
- * plan without a horizon would have no end. */
+/* Batches of one policy: their noise is fitted best by a discount of 1, which is refused without a
+ * horizon. */
 static void no_learner(void **state)
 {
   (void)state;
@@ -225,7 +226,7 @@ static void no_learner(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Two batches are explained by every discount, so that the answer fails. */
+/* Two batches are fitted exactly at every discount: the estimate fails. */
 static void open_discount(void **state)
 {
   (void)state;

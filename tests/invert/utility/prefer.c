@@ -1,4 +1,5 @@
-/* Preferences of somebody whose utility is known: how often each way, and how likely. */
+/* Simulated preferences under a known utility: frequencies and log-likelihood against the logistic
+ * model by hand. */
 #include "invert/utility/preferred.h"
 
 #include <math.h>
@@ -8,8 +9,7 @@
 #include "invert/utility/walk.h"
 #include "support.h"
 
-/* Three trajectories whose discounted sums are told by hand under left [0.5, -1, 2], right [3,
- * -0.25, 1]. */
+/* Three trajectories with discounted sums by hand under left [0.5, -1, 2], right [3, -0.25, 1]. */
 static const char log_text[] = "trajectory,action,observation\n"
                                "1,left,a\n1,left,a\n"
                                "2,right,b\n2,left,a\n"
@@ -21,8 +21,8 @@ static double logistic(double x)
   return 1 / (1 + exp(-x));
 }
 
-/* 30,000 pairs: each of the three as often, and preferred as often as the model says, to 4.5 sds
- * (one in 20,000 seeds fails a test). */
+/* 30,000 pairs: each of the three pairs is equally frequent and has the preference rate of the
+ * model, within 4.5 sds (one seed in 20,000 fails). */
 static void test_shares(void **state)
 {
   enum { PAIRS = 30000 };
@@ -57,7 +57,7 @@ static void test_shares(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Held entries count as well, and are the problem's. */
+/* Held entries enter with the problem's values. */
 static void test_held(void **state)
 {
   (void)state;
@@ -70,7 +70,7 @@ static void test_held(void **state)
   idm_random random;
   idm_random_init(&random, 7, 2);
   check(idm_preferences_simulate(problem, theta, 5, "somebody", &random, data, &support_error));
-  /* left.a is taken twice in the first, once in the second and never in the third. */
+  /* left.a is taken twice in the first trajectory, never in the others. */
   const double other[] = {2.5 + 0.9 * 2.5, sum[1], sum[2]};
   double expected = 0, found = 0;
   for (size_t i = 0; i < 5; i++)

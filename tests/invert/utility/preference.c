@@ -1,4 +1,5 @@
-/* The mode of preferences: against plain searches, separable data, and names in another order. */
+/* The posterior mode of a utility under preferences: against coordinate search and bisection,
+ * separable data, and permuted names. */
 #include <stdio.h>
 
 #include "invert/utility/preferred_support.h"
@@ -23,7 +24,7 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data)
   return p;
 }
 
-/* The row's expression as it is written, every entry of the utility free and normal(m, s). */
+/* The objective with every entry of the utility free and the prior normal(m, s). */
 static double plain_objective(const idm_problem *problem, const idm_data *data,
                               const double *utility, double m, double s)
 {
@@ -33,8 +34,7 @@ static double plain_objective(const idm_problem *problem, const idm_data *data,
   return sum;
 }
 
-/* Lower than anywhere near it; and where a search by one number at a time, which knows no slope,
- * ends as well. */
+/* The mode equals that of a coordinate search without derivatives. */
 static void test_mode(void **state)
 {
   (void)state;
@@ -65,7 +65,7 @@ static void test_mode(void **state)
   }
 }
 
-/* One number, by halving an interval at whose ends the slope has different signs. */
+/* One number by bisection on the sign of the derivative. */
 static void test_one_number(void **state)
 {
   (void)state;
@@ -94,7 +94,7 @@ static void test_one_number(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What is held may be so large that every logistic is flat where the search begins. */
+/* Held utilities so large that every logistic function is saturated at the start. */
 static void test_far_from_where_it_begins(void **state)
 {
   (void)state;
@@ -114,7 +114,7 @@ static void test_far_from_where_it_begins(void **state)
   }
 }
 
-/* Under a flat prior: the shortest of all that are as likely. */
+/* Under a flat prior: the solution of minimum norm. */
 static void test_flat(void **state)
 {
   (void)state;
@@ -123,7 +123,7 @@ static void test_flat(void **state)
   idm_posterior *p = answer(problem, data);
   double sum = 0, utility[6];
   for (size_t i = 0; i < 6; i++) sum += p->value[i];
-  assert_near(sum, 0, 1e-9); /* a shift is open, as all trajectories are as long */
+  assert_near(sum, 0, 1e-9); /* trajectories have equal lengths, so a shift is undetermined */
   assert_int_equal(p->finding->open, 1);
   assert_near(p->finding->objective, -plain_log_likelihood(problem, p->value, data), 1e-10);
   for (size_t i = 0; i < 6; i++)
@@ -137,7 +137,7 @@ static void test_flat(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Data that a utility agrees with: no mode without a prior, a remark with one. */
+/* Separable preferences: no mode under a flat prior, a remark under a proper one. */
 static void test_separable(void **state)
 {
   (void)state;
@@ -173,14 +173,15 @@ static void test_separable(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The log need not be how whoever has the utility behaves: it is compared, not imitated. */
+/* The log need not be the behaviour of an agent with this utility: the check of behaviour is not
+ * applied. */
 static void test_behavior_is_not_judged(void **state)
 {
   (void)state;
   idm_problem *problem = make_problem(walk_text, "utility");
   idm_data *data = make_preferred(problem, 30, 300, false, 9);
   idm_preferences *given = data->preferences;
-  uint32_t *worse = given->worse; /* somebody who wants the opposite of what the log does */
+  uint32_t *worse = given->worse; /* preferences opposite to the behaviour in the log */
   given->worse = given->better;
   given->better = worse;
   idm_posterior *p = answer(problem, data);

@@ -1,4 +1,5 @@
-/* The posterior of preferences: against quadrature, improper ones, and chains that go on. */
+/* The posterior of a utility under preferences: against quadrature, with several modes, improper
+ * posteriors, and resumed chains. */
 #include "invert/utility/preferred_support.h"
 
 extern const idm_inverse idm_inverse_preference_bayes;
@@ -30,8 +31,7 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data,
 
 /* --- quadrature ----------------------------------------------------------------------------- */
 
-/* Mean and sd of the first of one or two numbers c, by sums over a grid that holds all of the
- * density; at(c) puts them into the utility. */
+/* Mean and sd of one or two coordinates c, by sums over a grid that covers the density. */
 typedef struct question {
   const char *what_is_free;
   size_t numbers;
@@ -39,7 +39,7 @@ typedef struct question {
   double low, high;
   bool signed_log;
   const char *sampler;
-  size_t entry[2][2]; /* of each number */
+  size_t entry[2][2]; /* entries of each number */
 } question;
 
 static double natural(const question *q, double c)
@@ -82,8 +82,8 @@ static void integrate(const question *q, const idm_problem *problem, const idm_d
   }
 }
 
-/* Within four Monte Carlo standard errors in 14 numbers: a false alarm once in 1,000 seeds (the
- * seed is a fixed one). */
+/* 14 comparisons within four Monte Carlo standard errors: a false alarm at one seed in 1,000 (the
+ * seed is fixed). */
 static void test_quadrature(void **state)
 {
   (void)state;
@@ -142,7 +142,7 @@ static void test_quadrature(void **state)
         fail_msg("question %zu, number %zu: %g and %g by draws (mcse %g, %g), %g and %g by sums", k,
                  i, d.mean, d.sd, d.mcse_mean, d.mcse_sd, mean[i], sd[i]);
     }
-    /* Draws have the density that they say. */
+    /* Stored log densities equal recomputed ones up to a constant. */
     double c[2], first = NAN;
     for (size_t i = 0; i < all; i += all / 7) {
       for (size_t j = 0; j < q->numbers; j++) c[j] = p->unconstrained[j * all + i];
@@ -158,13 +158,13 @@ static void test_quadrature(void **state)
 
 /* --- several peaks -------------------------------------------------------------------------- */
 
-/* What is held is worth `held` more than the prior lets one expect of the free number, which was
- * preferred to it, with so much weight: the posterior has a peak where the prior is and one where
- * the preference is, narrow, and far beyond what chains around the first come to. */
+/* The free number is preferred, with this weight, to a held utility of `held`, far above its prior:
+ * the posterior has a mode at the prior and a narrow one where the preference is satisfied, out of
+ * reach of chains around the first mode. */
 typedef struct conflict {
   const char *what_is_free;
   double sd, held, weight;
-  bool logarithmic; /* c is the logarithm, or the signed one */
+  bool logarithmic; /* c is log x, or else the signed log of x */
 } conflict;
 
 static void integrate_conflict(const conflict *q, double *mean, double *sd)
@@ -201,8 +201,8 @@ static idm_data *make_conflict(const idm_problem *problem, double weight)
   return data;
 }
 
-/* The answer is that of all peaks, or it is not trusted: within five standard errors in 6 numbers,
- * and within a sixth of an sd, where one peak alone is off by .4 and more. */
+/* The posterior covers both modes: the mean is within five standard errors and a sixth of an sd,
+ * and the sd within 20 %; with one mode the mean is off by 0.4 sd and more. */
 static void test_several_peaks(void **state)
 {
   (void)state;
@@ -244,7 +244,8 @@ static idm_assessment *judge(const idm_problem *problem, const idm_data *data,
   return a;
 }
 
-/* Draws are judged as draws, and not by the likelihood of actions; the finding goes along. */
+/* The verdict applies the checks of draws, not the likelihood of actions, and includes the finding.
+ */
 static void test_trusted(void **state)
 {
   (void)state;
@@ -268,11 +269,12 @@ static void test_trusted(void **state)
   assert_true(a->diagnosis[0].rhat < idm_check_threshold(IDM_CHECK_RHAT) &&
               a->diagnosis[0].ess_bulk > idm_check_threshold(IDM_CHECK_EFFECTIVE));
   assert_true(support_mentions(&a->remarks, "leave 1 direction of these numbers open"));
-  assert_int_equal(a->parameters, 0); /* what the likelihood of actions bounds */
+  assert_int_equal(a->parameters,
+                   0); /* identification by the likelihood of actions is not computed */
   assert_false(a->model.evaluated);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
-  /* Too few draws are too few here as well. */
+  /* Too few draws fail here as well. */
   settings.draws = 20;
   settings.chains = 1;
   p = answer(problem, data, &settings);
@@ -286,7 +288,8 @@ static void test_trusted(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Without a prior: what no preference bounds has no posterior, however well chains may look. */
+/* Under a flat prior a direction that no preference bounds makes the posterior improper, whatever
+ * the chains' diagnostics. */
 static void test_improper(void **state)
 {
   (void)state;
@@ -303,7 +306,7 @@ static void test_improper(void **state)
   assert_int_equal(p->prior_draws, 0);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
-  /* One number and one preference: separable, and nothing is left open. */
+  /* One number and one preference: separable, without undetermined directions. */
   check(idm_problem_set_free(problem, "{utility: {entries: [right.a], prior: flat}}",
                              &support_error));
   size_t i = 0;
@@ -344,7 +347,7 @@ static void test_repeatable(void **state)
   idm_posterior *parallel = answer(problem, data, &settings);
   assert_memory_equal(parallel->value, whole->value, bytes);
   idm_posterior_destroy(parallel);
-  /* Stopped, and gone on with. */
+  /* Stopped and resumed. */
   support_stopping w = {.at = 0.02};
   const idm_fit_monitor stopped = {.progress = support_stop, .context = &w, .label = 5};
   const idm_status status = idm_inverse_fit(&idm_inverse_preference_bayes, problem, data, &settings,
@@ -358,7 +361,7 @@ static void test_repeatable(void **state)
   assert_memory_equal(rest->value, whole->value, bytes);
   free(w.bytes);
   idm_posterior_destroy(rest);
-  /* Other preferences, other draws. */
+  /* Changed preferences give other draws. */
   data->preferences->weight[0] *= 2;
   idm_posterior *other = answer(problem, data, &settings);
   assert_memory_not_equal(other->value, whole->value, bytes);

@@ -1,5 +1,5 @@
-/* Preferences as a logistic model: sums and derivatives against plain ones, separation against
- * every direction there is, and what is left open. */
+/* The logistic model of preferences: likelihood and derivatives against sums written out,
+ * separation against all directions, and undetermined directions. */
 #include "invert/utility/preferred.h"
 
 #include "invert/utility/preferred_support.h"
@@ -29,7 +29,7 @@ static void close_model(model *m)
   idm_problem_destroy(m->problem);
 }
 
-/* Where states are seen and where they are hidden; all free, some, some tied. */
+/* Observed and hidden states; all entries free, some, some tied. */
 static const struct {
   const char *text;
   const char *what_is_free;
@@ -87,9 +87,8 @@ static void test_derivatives(void **state)
   }
 }
 
-/* A quadratic that touches the log-likelihood, and is nowhere above it: near, and where all is
- * flat.
- */
+/* A quadratic that is tangent to the log-likelihood and nowhere above it, both near and in
+ * saturated regions. */
 static void test_bound(void **state)
 {
   (void)state;
@@ -118,7 +117,7 @@ static void test_bound(void **state)
   }
 }
 
-/* Odds beyond what an exponential bears. */
+/* Log odds beyond the range of exp. */
 static void test_large_odds(void **state)
 {
   (void)state;
@@ -133,8 +132,8 @@ static void test_large_odds(void **state)
 
 /* --- separation ----------------------------------------------------------------------------- */
 
-/* Of two numbers, the directions that matter are the normals of the rows, the rows themselves
- * (where all are parallel) and those between two of them: all are tried, in whole numbers. */
+/* With two numbers the relevant directions are the normals of the rows, the rows themselves (if all
+ * are parallel) and sums of two of these: all are tried, in exact integers. */
 static size_t try_directions(const idm_preference_model *p)
 {
   enum { most = 64 };
@@ -185,7 +184,7 @@ static void test_separation(void **state)
     assert_int_equal(found, try_directions(&p));
     kinds[found == 0 ? 0 : found < p.count ? 1 : 2]++;
   }
-  for (size_t i = 0; i < 3; i++) assert_true(kinds[i] > tries / 50); /* each kind was met */
+  for (size_t i = 0; i < 3; i++) assert_true(kinds[i] > tries / 50); /* every kind occurs */
 }
 
 static bool stop(void *context)
@@ -201,7 +200,8 @@ static void test_interrupt(void **state)
   size_t found = 7;
   const idm_status status =
       idm_preference_model_separated(m.preference_model, stop, NULL, &found, &support_error);
-  assert_true(status == IDM_UNTRUSTED || status == IDM_OK); /* it may be over before it is asked */
+  assert_true(status == IDM_UNTRUSTED ||
+              status == IDM_OK); /* it may finish before the callback is called */
   close_model(&m);
 }
 
@@ -210,7 +210,8 @@ static void test_interrupt(void **state)
 static void test_open(void **state)
 {
   (void)state;
-  model m = open_model(walk_text, "utility"); /* trajectories are as long: a shift is open */
+  model m = open_model(walk_text,
+                       "utility"); /* trajectories have equal lengths: a shift is undetermined */
   const idm_preference_model *p = m.preference_model;
   const size_t n = p->free;
   double x[6], shortest[6];
@@ -237,7 +238,7 @@ static void test_open(void **state)
   close_model(&m);
 }
 
-/* Trajectories that no free number tells apart. */
+/* Preferences between trajectories that differ in no free number. */
 static void test_idle(void **state)
 {
   (void)state;
@@ -273,7 +274,7 @@ static void expect_refusal(const idm_problem *problem, const idm_data *data, lon
   idm_free_utility_destroy(free_utility);
 }
 
-/* What is not recorded matters in trajectories that are compared, and only there. */
+/* Missing cells matter only in trajectories that are compared. */
 static void test_gaps(void **state)
 {
   (void)state;

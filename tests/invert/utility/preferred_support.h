@@ -1,4 +1,5 @@
-/* A walk whose trajectories are preferred by a utility that is known, and plain sums of it. */
+/* Problems whose trajectories are compared by a known utility, and discounted sums and likelihoods
+ * written out. */
 #ifndef IDM_TESTS_PREFERRED_SUPPORT_H
 #define IDM_TESTS_PREFERRED_SUPPORT_H
 
@@ -24,20 +25,21 @@ static const char tiger_text[] =
     "utility: {listen: -1, openl: [-3, 2], openr: [2, -3]}\n"
     "agent: {planner: maximum-entropy, alpha: 1}\n";
 
-/* sum_t discount^t utility, by the states of the log or by beliefs filtered here. */
+/* sum_t discount^t utility of trajectory t, by the states of the log or by beliefs filtered here.
+ */
 double plain_sum(const idm_problem *problem, const double *utility, const idm_data *data, size_t t);
 
-/* Preferences of somebody who has this utility, with weights where asked for. */
+/* Simulates preferences under this utility; random weights if `weights`. */
 void prefer(const idm_problem *problem, const double *utility, idm_data *data, size_t count,
             bool weights, uint64_t seed);
 
-/* sum w log logistic, as it is written. */
+/* sum w log logistic(difference). */
 double plain_log_likelihood(const idm_problem *problem, const double *utility,
                             const idm_data *data);
 
 idm_problem *make_problem(const char *text, const char *what_is_free);
 
-/* A log of that problem's agent, with its preferences. */
+/* A log of the problem's agent, with preferences under its utility. */
 idm_data *make_preferred(const idm_problem *problem, size_t trajectories, size_t preferences,
                          bool weights, uint64_t seed);
 

@@ -1,5 +1,5 @@
-/* The proposition: two inverse planners that share no code give one policy, and objectives that add
- * up to a constant. */
+/* The duality of regularised margins and occupancy matching: two methods without common code give
+ * the same policy, and their objectives sum to a constant. */
 #include "idm/proposition.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static void holds(const idm_problem *problem, double alpha, double lambda)
   assert_near(p->constant, -alpha * log((double)problem->setting->actions.count), 1e-15);
   assert_true(p->gradient_max <= 1e-9);
   assert_true(p->gap <= 1e-9);
-  /* Nearness is worth something: what was found is not just every action alike. */
+  /* The regulariser has an effect: the policy found is not uniform. */
   double apart = 0, sum = 0;
   const size_t actions = p->action.count;
   for (size_t e = 0; e < p->state.count * actions; e++)
@@ -50,7 +50,7 @@ static void on_maintenance(void **state)
   idm_problem_destroy(problem);
 }
 
-/* States that nobody comes to have no part in it. */
+/* Unreachable states have no mass. */
 static void where_some_states_are_not_come_to(void **state)
 {
   (void)state;
@@ -71,7 +71,7 @@ static void where_some_states_are_not_come_to(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Every regulariser, of a rule and of a network. */
+/* Every regulariser, for a rule and for a network. */
 static void with_any_regulariser(void **state)
 {
   (void)state;
@@ -89,7 +89,7 @@ static void with_any_regulariser(void **state)
         double far = 0;
         for (size_t e = 0; e < p->state.count * p->action.count; e++)
           far = fmax(far, fabs(p->matched[e] - p->demonstrated[e]));
-        assert_true(far > 1e-3); /* it is a price that is paid */
+        assert_true(far > 1e-3); /* the regulariser is active */
         idm_proposition_destroy(p);
       }
     idm_problem_destroy(problem);

@@ -1,5 +1,5 @@
-/* Policies of one action a state: the nearest of all of them, one by one; what is met exactly; what
- * is infinite; any order. */
+/* Projection on deterministic policies: against enumeration of all of them, exact targets, infinite
+ * divergences, and permuted names. */
 #include "invert/utility/mdp.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ enum { DIVERGENCES = sizeof divergences / sizeof divergences[0] };
 
 static const double lambda = 50;
 
-/* The occupancy of one action a state, by plain powers of its transitions. */
+/* Occupancy of a deterministic policy by 400 steps of its transitions. */
 static void follow(const idm_problem *problem, const size_t *action, double *occupancy)
 {
   const double discount = idm_theta_scalar(problem->theta, IDM_DISCOUNT);
@@ -39,7 +39,7 @@ static void follow(const idm_problem *problem, const size_t *action, double *occ
   }
 }
 
-/* Divergences written out plainly. */
+/* Divergences written out. */
 static double distance(idm_divergence divergence, const double *p, const double *q)
 {
   double sum = 0;
@@ -63,7 +63,8 @@ static double distance(idm_divergence divergence, const double *p, const double 
   return sum;
 }
 
-/* The nearest of all of them; in second[0] the nearest but for it, where that visits otherwise. */
+/* The smallest divergence over all policies; stores the best occupancy, and in second[0] the
+ * smallest divergence of a policy with another occupancy. */
 static double enumerate(const idm_problem *problem, idm_divergence divergence, const double *target,
                         double *best, double *second)
 {
@@ -112,7 +113,7 @@ static void is_pure(const idm_occupancy_projection *found)
   }
 }
 
-/* Targets that policies have and targets that none has: what is found is the least of all 243. */
+/* Realisable and other targets: the solution is the minimum over all 243 policies. */
 static void as_near_as_any(void **state)
 {
   (void)state;
@@ -144,7 +145,7 @@ static void as_near_as_any(void **state)
     }
 }
 
-/* What one action a state has is met, by every divergence, and the distance is 0. */
+/* The occupancy of a deterministic policy is met with objective 0, for every divergence. */
 static void pure_targets_are_met(void **state)
 {
   (void)state;
@@ -155,7 +156,7 @@ static void pure_targets_are_met(void **state)
     for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (s * s) % ACTIONS] = 1;
     check(idm_mdp_occupancy(mdp, policy, target, &support_error));
     idm_branch_stats pure;
-    /* From what was done, and from nothing that helps. */
+    /* Starting from the demonstrated policy, and from the uniform policy. */
     idm_occupancy_projection *found = nearest(problem, target, policy, (idm_divergence)d, &pure);
     assert_true(found->objective == 0 && found->gap == 0);
     assert_memory_equal(found->policy, policy, sizeof policy);
@@ -173,8 +174,8 @@ static void pure_targets_are_met(void **state)
   }
 }
 
-/* More than can be looked through: whoever does everything alike is far from each of 2^20
- * policies. What is found is between the bound and what thousands of others have. */
+/* Too many policies for branch and bound: the uniform policy is far from each of 2^20 policies. The
+ * solution is between its bound and the objectives of thousands of random policies. */
 static void bounds_are_said(void **state)
 {
   (void)state;
@@ -222,7 +223,7 @@ static void expect(const idm_problem *problem, const double *target, idm_diverge
   idm_mdp_destroy(mdp);
 }
 
-/* Two actions in a state: kl and chi2 are infinite for whoever takes one. */
+/* Two actions in a state: kl and chi2 are infinite for every deterministic policy. */
 static void infinite_divergences(void **state)
 {
   (void)state;
@@ -235,7 +236,8 @@ static void infinite_divergences(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Two actions that lead to the same place: each is as near, and which one it is goes by names. */
+/* Two actions with the same transitions are equally good; the choice depends on names, not on
+ * order. */
 static void rivals_are_said(void **state)
 {
   (void)state;
@@ -248,7 +250,7 @@ static void rivals_are_said(void **state)
     memcpy(rows + (i ? turn[1] : 1) * matrix, rows + (i ? turn[0] : 0) * matrix,
            matrix * sizeof *rows);
   }
-  /* Names go with what they name. */
+  /* Names are permuted with their states and actions. */
   idm_labels *from = &twins.problem[0]->setting->actions;
   for (size_t u = 0; u < ACTIONS; u++)
     strcpy(twins.problem[1]->setting->actions.name[turn[u]], from->name[u]);

@@ -1,5 +1,5 @@
-/* Regularised margins: the stationarity condition by other code, moments without a price, what is
- * refused, and that names do not matter. */
+/* Regularised margins: the stationarity condition and moments written out, hidden states, refusals,
+ * and invariance under permuted names. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static idm_fit_settings with_lambda(double lambda)
   return settings;
 }
 
-/* pi^ of a log, plainly. */
+/* Choice frequencies of a log. */
 static void frequencies(const idm_problem *problem, const idm_data *data, double *policy)
 {
   const size_t actions = problem->setting->actions.count, states = problem->setting->states.count;
@@ -36,7 +36,7 @@ static void frequencies(const idm_problem *problem, const idm_data *data, double
   }
 }
 
-/* u = lambda (mu_demo - mu), with mu of the policy that the planner has at the answer. */
+/* u = lambda (mu_demo - mu), with mu the occupancy of the planner's policy at the estimate. */
 static void utilities_are_gaps_of_occupancy(void **state)
 {
   (void)state;
@@ -89,8 +89,8 @@ static void no_price_gives_the_frequencies(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Steps of a horizon and tied utilities: moments of the tied numbers match, by a plain sum over the
- * steps of the planner's own policies. */
+/* With a horizon and tied utilities, the moments of the tied numbers match, by sums over the steps
+ * of the planner's policies. */
 static void moments_over_a_horizon(void **state)
 {
   (void)state;
@@ -193,8 +193,8 @@ static void refusals(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An action that was never seen somewhere: ties leave the moments inside what policies reach, and
- * the answer is finite and has them. */
+/* An action never taken in a state: with ties the moments are in the interior of those of policies,
+ * so the estimate is finite and matches them. */
 static void ties_keep_the_answer_finite(void **state)
 {
   (void)state;
@@ -228,9 +228,8 @@ static void ties_keep_the_answer_finite(void **state)
 
 #define HIDDEN_AGENT "planner: bounded-rational, alpha: 0.4"
 
-/* At the answer the moments of beliefs and actions are those of the demonstrator, but for the price
- * of each utility, by plans and sums that are written out. Its choices are those of the truth:
- * 8,000 decisions. */
+/* At the estimate the moments of beliefs and actions equal the demonstrator's up to u / lambda, by
+ * plans and sums written out. Its choice probabilities are close to the truth (8,000 decisions). */
 static void moments_of_beliefs(void **state)
 {
   (void)state;
@@ -273,7 +272,7 @@ static void moments_of_beliefs(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Held entries count as they are: a utility with one free number. */
+/* One free number; held entries keep their values. */
 static void held_utilities(void **state)
 {
   (void)state;

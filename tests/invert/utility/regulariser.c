@@ -1,4 +1,4 @@
-/* Regularisers against the suprema that define their conjugates, and against differences. */
+/* Regularisers: conjugates against suprema over a grid, derivatives against differences. */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>
@@ -12,13 +12,13 @@ static const idm_regulariser all[IDM_ZETA_COUNT] = {{IDM_ZETA_SQUARED, 7},
                                                     {IDM_ZETA_BOX, 1.5}};
 static const double pairs[][2] = {{0.3, 0.25}, {0.1, 0.4}, {0.5, 0.1}, {0.2, 0.2}};
 
-/* sup_v v d - zeta(v) - pace/2 (v - held)^2 over a fine grid. */
+/* sup_v v (p - q) - zeta(v) - prox_weight/2 (v - held)^2 over a fine grid. */
 static double slow_supremum(const idm_regulariser *r, double p, double q, double held,
                             double prox_weight)
 {
   double most = -INFINITY;
   for (int i = -262144; i <= 262144; i++) {
-    const double v = i * 0x1p-15; /* exact, so that ends of a box are met */
+    const double v = i * 0x1p-15; /* exact in binary, so that the ends of a box are grid points */
     const double off = v - held;
     most = fmax(most, v * (p - q) - idm_regulariser_value(r, p, v) - 0.5 * prox_weight * off * off);
   }
@@ -32,14 +32,15 @@ static void test_conjugates(void **state)
     for (size_t i = 0; i < 4; i++) {
       const double p = pairs[i][0], q = pairs[i][1];
       const double found = idm_regulariser_conjugate(&all[z], p, q);
-      if (isinf(found)) /* grows with the grid */
+      if (isinf(found)) /* the supremum grows with the grid */
         assert_true(z == IDM_ZETA_ABSOLUTE && slow_supremum(&all[z], p, q, 0, 0) > 0.5);
       else
         assert_near(found, slow_supremum(&all[z], p, q, 0, 0), 1e-8);
     }
 }
 
-/* Around a utility, where a conjugate has kinks or ends; the v is its slope. */
+/* The proximal form around a utility, for conjugates with kinks or a bounded domain; v is minus the
+ * derivative by q. */
 static void test_near(void **state)
 {
   (void)state;
@@ -57,7 +58,7 @@ static void test_near(void **state)
     }
 }
 
-/* With barriers: slopes and curvatures by differences; without weight, zeta itself. */
+/* Barrier forms: derivatives by differences; with weight 1e-12 the value is zeta. */
 static void test_barriers(void **state)
 {
   (void)state;

@@ -1,6 +1,6 @@
-/* The largest margin of whoever fears the worst models: the demonstrator is the planner's best
- * under what is found, no utility of thousands is better, whoever is neutral is maximum-margin's
- * own, any order, and what is said and refused. */
+/* Maximum margin under risk aversion over models: the demonstrator is optimal for the planner, no
+ * random utility is better, the risk-neutral case equals maximum-margin in the mean model, permuted
+ * names, notes and refusals. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static idm_fit_settings defaults(void)
   return settings;
 }
 
-/* A problem whose demonstrator acts by its own utility, everything free. */
+/* A problem whose demonstrator is optimal under its own utility, with free blocks `list`. */
 static idm_problem *freed(wary_shape shape, const char *list, size_t *action, idm_data **ret_data)
 {
   idm_problem *problem = wary_random(shape);
@@ -32,7 +32,7 @@ static bool says(const idm_posterior *p, const char *words)
   return grid_says(p->finding, words);
 }
 
-/* 2,000 utilities, by turns anywhere in the box and close by. */
+/* 2,000 random utilities, alternately in the whole box and near the estimate. */
 static void nothing_is_better(const idm_problem *problem, const idm_posterior *p, double level,
                               const size_t *action, uint64_t seed)
 {
@@ -50,7 +50,7 @@ static void nothing_is_better(const idm_problem *problem, const idm_posterior *p
   }
 }
 
-/* Few mixtures, so that all are tried, and too many for that; 2 models, and 3. */
+/* Few mixtures, which are enumerated, and too many to enumerate; 2 and 3 models. */
 static void the_largest_margin(void **state)
 {
   (void)state;
@@ -76,7 +76,7 @@ static void the_largest_margin(void **state)
     assert_near(p->finding->objective, wary_margin(problem, 0.25, p->value, action), 1e-8);
     assert_true(p->finding->objective > 0.1);
     nothing_is_better(problem, p, 0.25, action, seed);
-    /* The planner's own answer. */
+    /* The planner's policy at the estimate. */
     for (size_t s = 0; s < sizes[k].states; s++)
       assert_near(p->finding->policy[s * sizes[k].actions + action[s]], 1, 1e-12);
     idm_posterior_destroy(p);
@@ -85,8 +85,8 @@ static void the_largest_margin(void **state)
   }
 }
 
-/* Every level of the grid by itself: the answer is the best of them, and what it leaves the
- * planner is what was demonstrated. */
+/* With a free risk level: the best of separate fits at every level of the grid, and the planner's
+ * policy is the demonstrated one. */
 static void the_best_level(void **state)
 {
   (void)state;
@@ -125,8 +125,7 @@ static void the_best_level(void **state)
   }
 }
 
-/* At level 1 it is maximum-margin in the world of the mean of the models, states that were never
- * visited included. */
+/* Level 1 is maximum-margin in the mean of the models, including unvisited states. */
 static void whoever_is_neutral(void **state)
 {
   (void)state;
@@ -166,7 +165,7 @@ static void whoever_is_neutral(void **state)
   }
 }
 
-/* Other orders of states, actions and models: the same margin at the same level. */
+/* States, actions and models in another order: the same margin at the same level. */
 static void any_order(void **state)
 {
   (void)state;
@@ -200,7 +199,7 @@ static void any_order(void **state)
   }
 }
 
-/* With one model, or with models that agree, there is nothing to fear. */
+/* With one model, or with equal models, the risk level has no effect. */
 static void one_model(void **state)
 {
   (void)state;
@@ -221,7 +220,7 @@ static void one_model(void **state)
     assert_true(p->value[STATES * ACTIONS] == 1);
     assert_true(says(p, models == 1 ? "the agent has one model: the risk level has no effect"
                                     : "models have the same transitions"));
-    /* What is open is a potential a state, and the level. */
+    /* Undetermined are one potential per state and the level. */
     assert_int_equal(f->open, STATES + 1);
     assert_int_equal(f->free, STATES * ACTIONS + 1);
     for (size_t i = 0; i < STATES * ACTIONS; i++)
@@ -233,8 +232,8 @@ static void one_model(void **state)
   }
 }
 
-/* Along what is left open neither margins nor levels change: of models that differ everywhere only
- * a constant is. */
+/* Margins are unchanged along undetermined directions: for models that differ everywhere only a
+ * constant. */
 static void what_is_open(void **state)
 {
   (void)state;
@@ -280,7 +279,7 @@ static void refusals(void **state)
   settings.bound = INFINITY;
   expect(problem, data, &settings, "expected a finite --bound");
   settings = defaults();
-  settings.epsilon = 50; /* more than the box has */
+  settings.epsilon = 50; /* more than the box allows */
   expect(problem, data, &settings, "the given --epsilon");
   settings = defaults();
   settings.margin = IDM_MARGIN_RETURN;

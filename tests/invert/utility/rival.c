@@ -1,4 +1,4 @@
-/* Rivals: the best policy of small problems, against sweeps over all beliefs. */
+/* Best responses of small POMDPs against value iteration over all reachable beliefs. */
 #include "invert/utility/mind.h"
 
 #include <math.h>
@@ -26,8 +26,7 @@ static void compare(const hidden *h, const double *utility, double gap)
   idm_problem_destroy(problem);
 }
 
-/* Tiger's value is known: 19.3713 (the shared data's table has it between 19.37125 and 19.37158).
- */
+/* The value of Tiger is known: 19.3713 (published bounds 19.37125 and 19.37158). */
 static void test_tiger(void **state)
 {
   (void)state;
@@ -50,7 +49,7 @@ static void test_maze(void **state)
   compare(&h, (const double[]){-0.4, 0.1, 0.6, 0.2, 0.3, -1, 0.9, -0.2}, 1e-6);
 }
 
-/* A policy that is kept on too few beliefs is still one: worth no more than the best. */
+/* With too few beliefs the policy is valid and has a value below the optimum. */
 static void test_few(void **state)
 {
   (void)state;

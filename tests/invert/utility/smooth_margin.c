@@ -1,5 +1,5 @@
-/* The program of regularised-margin: its gradient by differences, its minimum by other means, and
- * the reference result of maximum causal entropy. */
+/* The objective of regularised-margin: gradients against differences, minima against golden section
+ * search, and a reference result of maximum causal entropy. */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct scene {
   idm_smooth_margin margin;
 } scene;
 
-/* mu_demo is of a policy drawn at random. */
+/* mu_demo is the occupancy of a random policy. */
 static void open_scene(scene *s, idm_problem *problem, const char *free_blocks, double lambda)
 {
   double policy[ENTRIES], occupancy[ENTRIES];
@@ -60,7 +60,7 @@ static double minimise(const scene *s, double *x, double *slope)
   return objective;
 }
 
-/* Everything free; some held, some tied. */
+/* All entries free; some held, some tied. */
 static const char *const freedoms[] = {
     "utility", "{utility: {entries: {first: [0.0, 1.1, 2.4], second: [1.0, 1.3]}}}"};
 
@@ -89,7 +89,7 @@ static void gradients_are_differences(void **state)
     }
 }
 
-/* One tied number: golden section finds the same. */
+/* One tied number, by golden section search. */
 static void one_number_by_golden_section(void **state)
 {
   (void)state;
@@ -126,14 +126,15 @@ static void minima_have_no_slope(void **state)
         minimise(&s, x, &slope);
         check(idm_smooth_margin_evaluate(&s.margin, x, &value, gradient, &support_error));
         for (size_t i = 0; i < s.free_utility->count; i++) assert_true(fabs(gradient[i]) <= slope);
-        /* Without a price what hardly counts is left where it is: the certificate asks for 1e-9. */
+        /* Without a penalty (lambda = inf), entries with little effect converge less closely; the
+         * certificate requires 1e-9. */
         assert_true(slope <= (isinf(lambdas[l]) ? 1e-9 : 1e-12));
         close_scene(&s);
       }
 }
 
-/* Without a price: the demonstrator's policy to 1e-8, and of all utilities that have
- * it the least, which is the one that no potential shortens. */
+/* Without a penalty: the demonstrator's policy to 1e-8, by the utility of minimum norm, which is
+ * orthogonal to all potentials. */
 static void no_price_is_least_norm(void **state)
 {
   (void)state;
@@ -160,7 +161,7 @@ static void no_price_is_least_norm(void **state)
 /* --- the reference result ------------------------------------------------------------------- */
 
 /* The 5-state, 3-action problem of HumanCompatibleAI/imitation, tests/algorithms/test_mce_irl.py
- * (class ReasonableMDP, and test_mce_irl_reasonable_mdp): its numbers, horizon 20, start in the
+ * (class ReasonableMDP, and test_mce_irl_reasonable_mdp): its transitions, horizon 20, start in the
  * first state or the last, state utilities 1, 2, 2, -20, 3. */
 #define REASONABLE                                                                                 \
   "states: [s0, s1, s2, s3, s4]\nactions: [a0, a1, a2]\nobservations: states\nhorizon: 20\n"       \
@@ -176,8 +177,7 @@ static void no_price_is_least_norm(void **state)
   "free: {utility: {entries: {s0: [a0.s0, a1.s0, a2.s0], s1: [a0.s1, a1.s1, a2.s1],\n"             \
   "  s2: [a0.s2, a1.s2, a2.s2], s3: [a0.s3, a1.s3, a2.s3], s4: [a0.s4, a1.s4, a2.s4]}}}\n"
 
-/* Visits by state of the soft policy of state utilities, step by step and plainly; they sum to 1.
- */
+/* State visits of the soft policy of state utilities, by sums over steps; they sum to 1. */
 static void visit(const double *tau, const double *reward, double discount, double *visits)
 {
   enum { T = 20 };
@@ -213,7 +213,7 @@ static void visit(const double *tau, const double *reward, double discount, doub
   for (size_t s = 0; s < STATES; s++) visits[s] /= total;
 }
 
-/* Occupancies match, at the discounts that the reference is tested at. */
+/* Occupancies match, at the discounts of the reference test. */
 static void reference_of_maximum_causal_entropy(void **state)
 {
   (void)state;
@@ -235,7 +235,7 @@ static void reference_of_maximum_causal_entropy(void **state)
     check(idm_smooth_margin_minimise(&margin, x, &objective, &slope, &support_error));
     visit(tau, x, discounts[d], found);
     for (size_t s = 0; s < STATES; s++) assert_near(found[s], visits[s], 1e-8);
-    /* The state that costs 20 is the one to avoid, wherever it can be. */
+    /* The state with utility -20 has the lowest estimate for every discount above 0. */
     for (size_t s = 0; s < STATES && discounts[d] > 0; s++)
       if (s != 3) assert_true(x[3] < x[s] - 5);
     idm_soft_plan_destroy(plan);

@@ -1,4 +1,5 @@
-/* The agent behind a soft plan as its clamps leave it, and what such plans leave open. */
+/* Soft agents after the planner's clamps, and the undetermined directions of their utilities
+ * against second derivatives and cases by hand. */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>
@@ -50,8 +51,8 @@ static void others_are_refused(void **state)
   refused(problem, "eta = 0");
 }
 
-/* Directions that are called open leave the policies of every step as they are; and no others do:
- * the second derivative has as many zeros. */
+/* The number of undetermined directions is `expected`, and along each the second derivative is 0:
+ * policies of all steps are unchanged. */
 static void check_open(idm_problem *problem, const char *free_entries, size_t expected)
 {
   check(idm_problem_set_free(problem, free_entries, &support_error));
@@ -97,17 +98,18 @@ static void what_is_open(void **state)
   (void)state;
   check_open(support_mdp(5, 3, 3, 1, 71), "utility", 5);
   check_open(support_mdp(5, 3, 3, 1, 71), "{utility: {reference: 0}}", 0);
-  /* Over a horizon only a shift; over one step a number a state. */
+  /* With a horizon only a shift; with one step one number per state. */
   check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 6), "utility", 1);
   check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 1), "utility", 5);
   check_open(with_horizon(support_mdp(5, 3, 3, 1, 71), 6), "{utility: {reference: 0}}", 0);
-  /* Where no later step counts, a number a state, however long it goes on. */
+  /* With discount 0 one number per state, whatever the horizon. */
   idm_problem *blind = with_horizon(support_mdp(5, 3, 3, 1, 71), 6);
   blind->theta->block[IDM_DISCOUNT].value[0] = 0;
   check_open(blind, "utility", 5);
 }
 
-/* Two states that no action chooses between: their common utility is told by no step. */
+/* Two states that no action chooses between: the difference of their utilities is undetermined as
+ * well. */
 static void where_actions_do_not_matter(void **state)
 {
   (void)state;
@@ -118,8 +120,8 @@ static void where_actions_do_not_matter(void **state)
   check_open(problem, "utility", 2);
 }
 
-/* Of a state that nobody was seen in, by hand: x leads from a to b, which is never left, y stays.
- * Both are worth alike in a, and that is what b is worth on the average of what is done there. */
+/* An unvisited state by hand: x leads from a to b, which is absorbing, y stays. In an undetermined
+ * direction both actions of a change equally, by the mean change in b under its policy. */
 static void where_nobody_was(void **state)
 {
   (void)state;
@@ -138,7 +140,7 @@ static void where_nobody_was(void **state)
     mdp->horizon = horizon;
     check(idm_optimality_create(free_utility->count, &finding, &support_error));
     check(idm_soft_agent_nullspace(mdp, &seen, free_utility, finding, &support_error));
-    assert_int_equal(finding->open, horizon > 1 ? 2 : 3); /* over one step b tells nothing */
+    assert_int_equal(finding->open, horizon > 1 ? 2 : 3); /* with one step b has no effect */
     for (size_t i = 0; i < finding->open; i++) {
       const double *d = finding->direction + i * 4; /* x in a, in b, y in a, in b */
       assert_near(d[0], d[2], 1e-12);

@@ -1,4 +1,4 @@
-/* Soft plans against plain sweeps, the planner of the house, and finite differences. */
+/* Soft plans against value iteration written out, the library's planner, and finite differences. */
 #include "invert/utility/soft_plan.h"
 
 #include <math.h>
@@ -41,14 +41,14 @@ static double solve(scene *s, const double *utility)
   return value;
 }
 
-/* Horizons, discounts: endless ones, and with steps. */
+/* Infinite and finite horizons, with discounts. */
 static const struct {
   int horizon;
   double discount;
 } kinds[] = {{0, 0.9}, {0, 0}, {0, 0.995}, {1, 1}, {7, 1}, {7, 0.8}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-/* V by so many plain sweeps from 0. */
+/* V by this number of sweeps from 0. */
 static void sweep(const scene *s, const double *utility, const double *prior, long sweeps,
                   double *v)
 {
@@ -100,7 +100,7 @@ static void policies_are_those_of_the_planner(void **state)
   }
 }
 
-/* Occupancies sum to 1, are those of the policy, and are the derivative of the value. */
+/* Occupancies sum to 1, equal those of the policy, and are the derivative of the value. */
 static void occupancies_are_slopes(void **state)
 {
   (void)state;
@@ -156,7 +156,7 @@ static void bends_are_differences(void **state)
   }
 }
 
-/* A potential moves values and nothing else. */
+/* Potentials change values but not occupancies. */
 static void shaping_bends_nothing(void **state)
 {
   (void)state;
@@ -186,7 +186,7 @@ static void endless_needs_a_discount(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Utilities of 0 after others: every value is 0, so that no residual is small beside it. */
+/* Utilities of 0 after others: every value is 0, so no residual is small relative to it. */
 static void nothing_is_paid(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Which entries of a utility are free, tied or held. */
+/* Free, tied and held entries of a utility: filling, gradients and units against values by hand. */
 #include "invert/utility/sought.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static void test_ties(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A unit changes no bit of what is held, and covers what is free only where that counts. */
+/* Rescaling changes no bit of held entries; the unit includes free entries only on request. */
 static void test_units(void **state)
 {
   (void)state;
@@ -56,7 +56,7 @@ static void test_units(void **state)
       idm_free_utility *free_utility;
       check(idm_free_utility_create(problem, &free_utility, &support_error));
       idm_free_utility_rescale(free_utility, include_free, size[i]);
-      /* Of left the largest is 2, of right 3. */
+      /* The largest absolute value is 2 for left, and 3 for right. */
       const double most = fmax(isfinite(size[i]) ? size[i] : 0, include_free ? 3 : 2);
       assert_true(free_utility->unit <= most && most < 2 * free_utility->unit);
       for (size_t e = 0; e < free_utility->entries; e++)
@@ -67,7 +67,7 @@ static void test_units(void **state)
     }
 }
 
-/* Of features: filling is linear in the weights, and pulling is its transpose. */
+/* With features: filling is linear in the weights, and the gradient is its transpose. */
 static void test_features(void **state)
 {
   (void)state;
@@ -94,7 +94,8 @@ static void test_features(void **state)
   idm_problem_destroy(problem);
 }
 
-/* By actions and beliefs: means over states of what they are by states, held entries included. */
+/* On beliefs: entries by action and belief are means of the entries by state, including held ones.
+ */
 static void test_beliefs(void **state)
 {
   (void)state;
@@ -117,7 +118,7 @@ static void test_beliefs(void **state)
       assert_near(mixed[e], z[0] * u[0] + z[1] * u[1], 1e-15);
     }
   }
-  /* The slope of a product with the push is the pull. */
+  /* The gradient is the transpose of the linear map. */
   double gradient[2], sum = 0;
   for (int e = 0; e < ACTIONS * BELIEFS; e++) slope[e] = 1 + e * e;
   idm_free_utility_backward(on, slope, gradient);

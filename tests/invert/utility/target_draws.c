@@ -1,4 +1,4 @@
-/* Draws of a density with two separate peaks. */
+/* Posterior draws of a density with two separate modes, against its masses and means. */
 #include "invert/utility/target_draws.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { CHAINS = 4 };
 
-/* .3 of a normal(-4, .5) and .7 of a normal(3, 1). */
+/* 0.3 normal(-4, 0.5) + 0.7 normal(3, 1). */
 static idm_status evaluate(void *context, const double *y, double *log_density,
                            double *opt_gradient, idm_error *opt_error)
 {
@@ -20,8 +20,8 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
   return IDM_OK;
 }
 
-/* Of 8,000 draws at least 400 are effective: the share of a peak has an error of .023, the mean
- * within the broad one of .06; four of them are allowed. */
+/* Of 8,000 draws at least 400 are effective: the standard error is 0.023 for the share of a mode
+ * and 0.06 for the mean of the broad one; four of them are allowed. */
 static void test_two_peaks(void **state)
 {
   (void)state;

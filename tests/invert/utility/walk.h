@@ -1,4 +1,4 @@
-/* A walk of three observed states that tests of this room share. */
+/* A walk of three observed states, shared by tests of inverse planners of utilities. */
 #ifndef IDM_TESTS_INVERT_UTILITY_WALK_H
 #define IDM_TESTS_INVERT_UTILITY_WALK_H
 
@@ -11,7 +11,7 @@
   "utility: {left: [0.5, -1, 2], right: [3, -0.25, 1]}\n"                                          \
   "agent: {planner: maximum-entropy, alpha: 1}\n"
 
-/* The same by matrices. */
+/* The same with matrices. */
 #define WALK_MATRICES                                                                              \
   "name: walk\nstates: [a, b, c]\nactions: [left, right]\nobservations: states\n"                  \
   "discount: 0.9\nstart: a\n"                                                                      \

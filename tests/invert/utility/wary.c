@@ -1,5 +1,5 @@
-/* Margins of whoever plans for the worst share: against plain code; programs promise no more than
- * is true, and the worst mixture at an optimum promises all of it. */
+/* Margins under risk aversion over models: against code written out in wary_support.c; linear
+ * programs at a fixed mixture are lower bounds, and exact at the worst mixture. */
 #include "invert/utility/asked.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ static void close_scene(scene *s)
   idm_problem_destroy(s->problem);
 }
 
-/* The agent's own utility makes what it does the best, by as much as plain code says. */
+/* Under the agent's own utility its actions have the margin computed in wary_support.c. */
 static void margins_are_true(void **state)
 {
   (void)state;
@@ -60,14 +60,14 @@ static void margins_are_true(void **state)
       check(idm_cvar_program_evaluate(s.cvar, own, &support_error));
       const double expected = wary_margin(s.problem, levels[l], own, s.action);
       if (isfinite(expected)) assert_near(s.cvar->margin, expected, 1e-9);
-      if (l == 1) assert_true(expected >= 0); /* the level that it acts by */
+      if (l == 1) assert_true(expected >= 0); /* the agent's own level */
       close_scene(&s);
     }
 }
 
 static void draw_mixture(idm_random *random, idm_cvar_program *w)
 {
-  /* Somewhere between the weights and a corner. */
+  /* Between the weights and a vertex. */
   for (size_t e = 0; e < w->entries; e++) {
     const size_t first = (size_t)((double)w->models->count * idm_random_uniform(random));
     const double most = fmin(1, w->level > 0 ? w->models->weight[first] / w->level : 1);
@@ -103,7 +103,7 @@ static void programs_promise_what_is_true(void **state)
         expected -= s.settings.penalty * fabs(s.cvar->utility[e]);
       assert_near(s.cvar->margin, expected, 1e-8);
       assert_true(s.cvar->margin >= s.cvar->objective - 1e-8);
-      /* The next program has this utility among its own, at the true margin. */
+      /* The previous utility is feasible for the next program, at its exact margin. */
       assert_true(s.cvar->objective >= before - 1e-8);
       before = s.cvar->margin;
       memcpy(s.cvar->sigma, s.cvar->worst, idm_cvar_mixture_size(s.cvar) * sizeof *s.cvar->sigma);
@@ -117,7 +117,7 @@ static void programs_promise_what_is_true(void **state)
   }
 }
 
-/* What no utility can do, with everything held but one entry. */
+/* No feasible utility if all entries but one are held. */
 static void nothing_to_find(void **state)
 {
   (void)state;

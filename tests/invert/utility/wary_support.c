@@ -1,4 +1,4 @@
-/* Agents of several models, and what the worst share of those leaves them. */
+/* Agents with several models, and their conditional value at risk by enumeration. */
 #include "invert/utility/wary_support.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ idm_problem *wary_random(wary_shape shape)
 
 /* --- the reference -------------------------------------------------------------------------- */
 
-/* The least of sum sigma_m k_m, over all orders in which models are filled up. */
+/* Minimum of sum sigma_m k_m, over all orders in which models are assigned mass. */
 static double worst(double level, size_t models, const double *weight, const double *k, bool *used,
                     double left)
 {

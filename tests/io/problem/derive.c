@@ -119,8 +119,8 @@ static void test_mistakes(void **state)
       {"  rules: [{ends: {column: DX}}]\n", "{column: COLUMN, in: [LABEL, ...]}"},
       {"  rules: [{duplicates: both}]\n", "first or last"},
       {"  rules: [{least: 0}]\n", "data.rules.least"},
-      {"  rules: [{least: 2}, {require: DX}]\n", "'require' stands behind 'least'"},
-      {"  rules: [{least: 2}, {duplicates: first}]\n", "'duplicates' stands behind 'least'"},
+      {"  rules: [{least: 2}, {require: DX}]\n", "'require' follows 'least'"},
+      {"  rules: [{least: 2}, {duplicates: first}]\n", "'duplicates' follows 'least'"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_problem *problem;

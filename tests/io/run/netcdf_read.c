@@ -344,7 +344,7 @@ static void test_forged(void **state)
       [wrong_rank] = "'alpha' in group 'posterior' has 1 dimensions; expected (chain, draw)",
       [transposed] = "'alpha' in group 'posterior' is 3 by 2; expected 2 chains by 3 draws",
       [more_draws] = "'alpha' in group 'posterior' is 2 by 4; expected 2 chains by 3 draws",
-      [twice] = "'beta' stands twice",
+      [twice] = "'beta' occurs twice",
       [numeric_name] = "attribute 'long_name' in group 'posterior' is not a string",
       [no_lp] = "variable 'lp' is missing",
       [lp_type] = "'lp' in group 'sample_stats' is not of type double",

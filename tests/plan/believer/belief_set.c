@@ -1,5 +1,5 @@
-/* Weighted sets of hypotheses: growing, merging equal ones whatever their order, and where weights
- * came from. */
+/* Tests weighted sets of hypotheses: growth, merging of equal beliefs in any order against a
+ * quadratic algorithm, and the origins of weights. */
 #include "plan/believer/believer.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void add(belief_set *set, double weight, const double *belief)
   check(idm_belief_set_add(set, weight, belief, NULL, IDM_MISSING, &support_error));
 }
 
-/* Index of the belief within the tolerance of z; fails unless exactly one is. */
+/* Index of the belief within the tolerance of z; fails unless there is exactly one. */
 static size_t find(const belief_set *set, const double *z)
 {
   size_t found = SIZE_MAX;
@@ -44,7 +44,7 @@ static void beliefs_are_copied_in_order(void **state)
   for (int i = 0; i < 1000; i++) {
     double z[3] = {i / 1000.0, 1 - i / 1000.0, 0};
     add(&set, i, z);
-    z[0] = NAN; /* the set has its own copy */
+    z[0] = NAN; /* the set has a copy */
   }
   assert_int_equal(set.count, 1000);
   assert_true(set.capacity >= 1000);
@@ -52,7 +52,7 @@ static void beliefs_are_copied_in_order(void **state)
     assert_true(set.weight[i] == (double)i);
     assert_true(set.belief[3 * i] == (double)i / 1000.0 && set.belief[3 * i + 2] == 0);
   }
-  /* Room for the policies grows on request. */
+  /* Memory for the policies grows on request. */
   check(idm_belief_set_decide(&set, &support_error));
   for (size_t i = 0; i < 1000; i++) {
     for (int u = 0; u < 3; u++) set.decision[3 * i + (size_t)u] = 1;
@@ -68,16 +68,16 @@ static void equal_beliefs_merge_and_weights_sum_to_one(void **state)
   add(&set, 1, (double[]){0.3, 0.7});
   add(&set, 2, (double[]){0.9, 0.1});
   add(&set, 3, (double[]){0.3 + 1e-13, 0.7 - 1e-13});
-  add(&set, 4, (double[]){0.3 + 1e-10, 0.7 - 1e-10}); /* another belief */
+  add(&set, 4, (double[]){0.3 + 1e-10, 0.7 - 1e-10}); /* a different belief */
   assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 3);
   assert_near(set.weight[find(&set, (double[]){0.3, 0.7})], 0.4, 1e-15);
   assert_near(set.weight[find(&set, (double[]){0.9, 0.1})], 0.2, 1e-15);
   assert_near(set.weight[find(&set, (double[]){0.3 + 1e-10, 0.7 - 1e-10})], 0.4, 1e-15);
-  /* Tidy once more: nothing left to do. */
+  /* A second normalisation changes nothing. */
   assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 3);
-  /* And the set can be added to. */
+  /* The set can still be added to. */
   add(&set, 1, (double[]){0.9, 0.1});
   assert_true(idm_belief_set_normalise(&set) > 0);
   assert_int_equal(set.count, 3);
@@ -85,7 +85,7 @@ static void equal_beliefs_merge_and_weights_sum_to_one(void **state)
   idm_belief_set_free(&set);
 }
 
-/* A difference in any coordinate keeps beliefs apart, the last one too. */
+/* A difference in any coordinate separates beliefs, including the last. */
 static void every_coordinate_counts(void **state)
 {
   (void)state;
@@ -113,7 +113,7 @@ static void weights_that_sum_to_zero_are_told(void **state)
   assert_true(!(idm_belief_set_normalise(&set) > 0));
   add(&set, NAN, (double[]){0.8, 0.2});
   assert_true(!(idm_belief_set_normalise(&set) > 0));
-  set.count = 0; /* used again */
+  set.count = 0; /* reused */
   add(&set, 0, (double[]){0.3, 0.7});
   add(&set, 1e-300, (double[]){0.6, 0.4});
   assert_true(idm_belief_set_normalise(&set) > 0);
@@ -121,7 +121,7 @@ static void weights_that_sum_to_zero_are_told(void **state)
   idm_belief_set_free(&set);
 }
 
-/* Beliefs close to a corner differ by what they leave to the others. */
+/* Beliefs near a corner are separated by their small coordinates. */
 static void small_coordinates_keep_beliefs_apart(void **state)
 {
   (void)state;
@@ -134,7 +134,8 @@ static void small_coordinates_keep_beliefs_apart(void **state)
   idm_belief_set_free(&set);
 }
 
-/* The same belief of the agent in two worlds is two hypotheses. */
+/* If the environment is tracked, the same belief of the agent with two beliefs of the environment
+ * is two hypotheses. */
 static void worlds_tell_hypotheses_apart(void **state)
 {
   (void)state;
@@ -156,8 +157,8 @@ static void worlds_tell_hypotheses_apart(void **state)
   }
 }
 
-/* More than are followed may come in, as long as few are different; origins point to where their
- * weight went. */
+/* More arrivals than the maximum are accepted as long as few are different; origins point to the
+ * hypothesis that received the weight. */
 static void crowds_merge_on_the_way_and_origins_follow(void **state)
 {
   (void)state;
@@ -187,7 +188,7 @@ static void crowds_merge_on_the_way_and_origins_follow(void **state)
   idm_belief_set_free(&set);
 }
 
-/* --- at random, against a plain quadratic merge --------------------------------------------- */
+/* --- random sets against a quadratic merge -------------------------------------------------- */
 
 enum { DISTINCT = 700, DRAWN = 6000 };
 
@@ -196,8 +197,8 @@ typedef struct sample {
   double belief[4];
 } sample;
 
-/* Beliefs with repeats, some off by rounding. Coordinates come from few values, so that many share
- * their first ones. */
+/* Beliefs with repetitions, some perturbed by rounding. Coordinates are drawn from few values, so
+ * that many share their first ones. */
 static void draw(idm_random *random, size_t states, size_t first, sample *samples)
 {
   double base[DISTINCT][4];
@@ -225,7 +226,7 @@ static bool equal(const double *a, const double *b, size_t states)
   return true;
 }
 
-/* Merge in place; returns how many are left. Weights are scaled to sum to 1. */
+/* Merges in place. Returns the number of remaining beliefs. Weights are scaled to sum to 1. */
 static size_t plain_merge(sample *samples, size_t count, size_t states)
 {
   size_t kept = 0;
@@ -265,7 +266,7 @@ static void thousands_of_beliefs_merge_as_they_should(void **state)
     draw(&random, states, round < 6 ? 0 : 5, samples);
     memcpy(merged, samples, DRAWN * sizeof *merged);
     const size_t count = plain_merge(merged, DRAWN, states);
-    /* The order of arrival must not matter. */
+    /* The order of arrival has no effect. */
     for (int order = 0; order < 3; order++) {
       belief_set set = started(states);
       for (size_t j = 0; j < DRAWN; j++) add(&set, samples[j].weight, samples[j].belief);
@@ -285,8 +286,8 @@ static void thousands_of_beliefs_merge_as_they_should(void **state)
   free(merged);
 }
 
-/* First coordinates a fraction of the tolerance apart, in a chain: equality within a tolerance is
- * not transitive, and a sort that took it for an order would leave identical beliefs apart. */
+/* First coordinates that differ by a fraction of the tolerance, in a chain. Equality within a
+ * tolerance is not transitive, so a sort by it would leave identical beliefs separated. */
 static void chains_of_near_beliefs_leave_no_twins(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Agents that hold beliefs: likelihoods against a filter written out plainly, whatever was not
- * recorded. */
+/* Tests agents with beliefs: likelihoods against a direct filter and, for missing cells, against
+ * enumeration. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "plan/workspace.h"
 #include "support.h"
 
-/* --- plain computations: everything that may have happened, written out ---------------------- */
+/* --- direct computations: enumeration of all possible histories ------------------------------ */
 
 enum { STEPS = 5, MOST = 8 };
 
-/* A short log with its problem: what was recorded, and what was open. */
+/* A short log with its problem: recorded cells and available actions. */
 typedef struct story {
   idm_problem *problem;
   idm_workspace *workspace;
@@ -21,11 +21,12 @@ typedef struct story {
   int action[STEPS];
   int observation[STEPS];
   bool open[STEPS][MOST];
-  const double *transition; /* the environment's [action][state][next], or what stands in for it */
+  const double *transition; /* the environment's [action][state][next], or its substitute */
   const double *emission;
 } story;
 
-/* One filter, of any tables: posterior and predictive probability of x. */
+/* One filter step with given tables: computes the posterior and returns the predictive probability
+ * of x. */
 static double plain_update(idm_sizes n, bool mdp, const double *transition, const double *emission,
                            const double *z, size_t u, size_t x, double *next)
 {
@@ -41,8 +42,8 @@ static double plain_update(idm_sizes n, bool mdp, const double *transition, cons
   return total;
 }
 
-/* pi(u|z) among the open actions, or the action prior among those that may have been taken: what a
- * reader who knows nothing of the agent would say of an action that was not recorded. */
+/* pi(u|z) among the available actions if `informed`. Otherwise the action prior among the possible
+ * ones: the prediction of an unrecorded action without a model of the agent. */
 static void plain_choice(const story *y, int t, bool informed, const bool *possible, int last,
                          const double *z, double *pi, double *sigma)
 {
@@ -66,8 +67,8 @@ static void plain_choice(const story *y, int t, bool informed, const bool *possi
   }
 }
 
-/* What may have been done at step t: not what would have ended a story that went on, and nothing
- * that is terminal where something was seen after it. */
+/* The possible actions at step t: none that would have ended a story that continues, and no
+ * terminal action if an observation follows. */
 static void plain_possible(const story *y, int t, bool *possible)
 {
   const idm_setting *setting = y->problem->setting;
@@ -83,7 +84,8 @@ static void plain_possible(const story *y, int t, bool *possible)
 static double plain_rest(const story *y, int t, bool informed, int last, const double *z,
                          const double *e);
 
-/* The rest of a story in which u was done and x seen, summed over what the agent makes of it. */
+/* The probability of the rest of a story after action u and observation x, summed over the agent's
+ * recognition. */
 static double plain_recognised(const story *y, int t, bool informed, const double *z,
                                const double *sigma, size_t u, size_t x, const double *e)
 {
@@ -107,11 +109,11 @@ static double plain_recognised(const story *y, int t, bool informed, const doubl
       if (pass == 1 && sampled)
         sum += share / allowed * plain_rest(y, t + 1, true, (int)u, next, e);
     }
-  if (!(allowed > 0)) return 0; /* it cannot go on from there */
+  if (!(allowed > 0)) return 0; /* the story cannot continue */
   return sampled ? sum : plain_rest(y, t + 1, true, (int)u, mean, e);
 }
 
-/* Probability of all that was recorded from step t on, summed over everything that was not. */
+/* Probability of all recorded cells from step t on, summed over all missing ones. */
 static double plain_rest(const story *y, int t, bool informed, int last, const double *z,
                          const double *e)
 {
@@ -127,7 +129,7 @@ static double plain_rest(const story *y, int t, bool informed, int last, const d
     if (!possible[u]) continue;
     const double done = !informed && y->action[t] != IDM_MISSING ? 1 : pi[u];
     if ((final && y->observation[t] == IDM_MISSING) || setting->terminal[u]) {
-      sum += done; /* nothing is seen */
+      sum += done; /* no observation */
       continue;
     }
     for (size_t x = 0; x < n.observations; x++) {
@@ -140,8 +142,8 @@ static double plain_rest(const story *y, int t, bool informed, int last, const d
   return sum;
 }
 
-/* The log-likelihood by enumeration: of what was recorded, less that of the observations for a
- * reader who knows nothing of the agent. */
+/* The log-likelihood by enumeration: of all recorded cells, minus that of the observations without
+ * a model of the agent (docs/method/likelihood.md, 4). */
 static double plain_log_likelihood(const story *y)
 {
   const idm_setting *setting = y->problem->setting;
@@ -165,15 +167,15 @@ enum feature {
   MDP = 1 << 1,
   TERMINAL = 1 << 2,
   HORIZON = 1 << 3,
-  CLOSED = 1 << 4,  /* not everything is open, and some actions are forced */
-  ZEROS = 1 << 5,   /* observations that some states or models exclude */
+  CLOSED = 1 << 4,  /* some actions are unavailable, and some are forced */
+  ZEROS = 1 << 5,   /* observations that are impossible in some states or models */
   UNKNOWN = 1 << 6, /* the environment is not given */
   HABIT = 1 << 7,   /* perseverance and lapses */
   FEATURES = 1 << 8
 };
 
-/* Observation 0 is impossible in state 0 after the last action, in the environment and under all
- * models but the last. */
+/* Makes observation 0 impossible in state 0 after the last action, in the environment and under all
+ * models except the last. */
 static void exclude(double *row, size_t count)
 {
   const double rest = 1 - row[0];
@@ -236,7 +238,7 @@ static size_t draw_action(const story *y, int t, idm_random *random)
   return u;
 }
 
-/* Something that can happen, and then some of it forgotten. */
+/* Draws a possible story, then makes some cells missing. */
 static void happen(story *y, unsigned features, idm_random *random)
 {
   const idm_setting *setting = y->problem->setting;
@@ -258,7 +260,7 @@ static void happen(story *y, unsigned features, idm_random *random)
     if (idm_random_uniform(random) < 0.4) y->observation[t] = IDM_MISSING;
     if (idm_random_uniform(random) < 0.3) {
       y->action[t] = IDM_MISSING;
-      if (setting->terminal[u]) y->observation[t] = IDM_MISSING; /* nothing is seen after it */
+      if (setting->terminal[u]) y->observation[t] = IDM_MISSING; /* no observation follows */
     }
   }
 }
@@ -279,7 +281,7 @@ static idm_data *story_data(const story *y)
   return support_data(y->problem, csv);
 }
 
-/* The mean of the models' tables, for an environment that is not given. */
+/* The mean of the models' tables, which replaces an environment that is not given. */
 static double *plain_mean(const idm_theta *theta, idm_block_id id)
 {
   const size_t count = theta->block[id].size / theta->models;
@@ -299,8 +301,8 @@ static void hide_environment(idm_problem *p, story *y)
   y->emission = plain_mean(p->theta, IDM_EMISSION);
 }
 
-/* Sets of hypotheses against enumeration over everything that was not recorded: the log-likelihood,
- * constant included, at two parameters; 256 combinations of features twice. */
+/* Sets of hypotheses against enumeration over all missing cells: the log-likelihood, including its
+ * constant, at two parameters; each of 256 combinations of features is used twice. */
 static void missing_values_match_enumeration(void **state)
 {
   (void)state;
@@ -338,9 +340,9 @@ static void missing_values_match_enumeration(void **state)
   assert_true(blank > 400);
 }
 
-/* --- what must not matter, and what must ---------------------------------------------------- */
+/* --- invariances, precision and errors ------------------------------------------------------ */
 
-/* Number observations the other way round, in tables [row][observation]. */
+/* Reverses the order of observations in tables [row][observation]. */
 static void turn_round(double *rows, size_t count, size_t observations)
 {
   for (size_t i = 0; i < count; i++)
@@ -352,7 +354,7 @@ static void turn_round(double *rows, size_t count, size_t observations)
     }
 }
 
-/* Observations have names, not an order. */
+/* The order of observations has no effect. */
 static void names_of_observations_do_not_matter(void **state)
 {
   (void)state;
@@ -380,12 +382,12 @@ static void names_of_observations_do_not_matter(void **state)
         if (y.observation[t] != IDM_MISSING)
           y.observation[t] = (int)n.observations - 1 - y.observation[t];
     }
-    assert_near(log_likelihood[0], log_likelihood[1], 1e-9); /* what plans are certain to */
+    assert_near(log_likelihood[0], log_likelihood[1], 1e-9); /* the tolerance of plans */
     idm_problem_destroy(y.problem);
   }
 }
 
-/* Mean and sd of 1/beta under a flat prior, on a grid. */
+/* Mean and standard deviation of 1/beta under a flat prior, on a grid. */
 static void posterior(idm_problem *problem, idm_workspace *workspace, const idm_data *data,
                       double *mean, double *sd)
 {
@@ -407,10 +409,10 @@ static void posterior(idm_problem *problem, idm_workspace *workspace, const idm_
   *sd = sqrt(squares / total - *mean * *mean);
 }
 
-/* An agent whose test is uncertain and whose errors are dear, 1/beta = .8; half of what it saw left
- * out, or a fifth of what it did. The study over many logs is validation/blanks.py; this one log is
- * as good as any: means within three errors of the truth (one seed in 100 would not be), wider
- * where less is known. */
+/* An agent with an uncertain test and costly errors, 1/beta = .8; half of its observations missing,
+ * or a fifth of its actions. A study over many logs is validation/blanks.py. For this log the means
+ * are within three standard errors of the truth (one seed in 100 would fail), and the posterior is
+ * wider with missing cells. */
 static void blanks_lose_precision_not_truth(void **state)
 {
   (void)state;
@@ -444,8 +446,7 @@ static void blanks_lose_precision_not_truth(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Saw nothing: an observation whose emission does not depend on the state leaves the predictive
- * belief. */
+/* An observation whose emission does not depend on the state leaves the predictive belief. */
 static void seeing_nothing_keeps_the_predictive_belief(void **state)
 {
   (void)state;
@@ -469,7 +470,7 @@ static void seeing_nothing_keeps_the_predictive_belief(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Data that are refused when they are scored; support_error says why. */
+/* Checks that data are rejected when they are scored; support_error contains the reason. */
 static void cannot_score(const idm_workspace *workspace, const idm_data *data)
 {
   idm_prefix_tree *tree;
@@ -483,7 +484,8 @@ static void cannot_score(const idm_workspace *workspace, const idm_data *data)
   idm_prefix_tree_destroy(tree);
 }
 
-/* A model under which what was seen is impossible is dropped; if all are, it is an error. */
+/* A model under which an observation is impossible is dropped; if all models are, it is an error.
+ */
 static void impossible_observations(void **state)
 {
   (void)state;
@@ -508,7 +510,8 @@ static void impossible_observations(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Ten observations not recorded in a row: more beliefs than are followed, and the row is named. */
+/* Ten missing observations in a row lead to more beliefs than the maximum; the error contains the
+ * row. */
 static void a_set_too_large_is_an_error_with_its_row(void **state)
 {
   (void)state;

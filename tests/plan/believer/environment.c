@@ -1,4 +1,4 @@
-/* The environment's belief by what was recorded, against sums written out. */
+/* Tests the belief of the environment given the recorded cells against direct sums. */
 #include "plan/believer/environment.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static idm_problem *make(idm_random *random)
   return p;
 }
 
-/* sum_s e_s tau(t|s,u) omega(x|u,t), or without the last factor where x was not recorded. */
+/* sum_s e_s tau(t|s,u) omega(x|u,t); without the last factor if x is missing. */
 static double joint(const idm_setting *setting, const double *e, size_t u, int x, size_t t)
 {
   double sum = 0;
@@ -45,7 +45,7 @@ static void compare(const idm_problem *p, const environment *env, idm_event even
   }
   for (size_t t = 0; t < STATES; t++) total += expected[t];
   const double found = idm_environment_update(env, &event, open, e, next, scratch);
-  if (!(prior > 0)) { /* nothing that was open could have been done */
+  if (!(prior > 0)) { /* no available action is possible */
     assert_true(found == 0);
     for (size_t t = 0; t < STATES; t++) assert_true(next[t] == 0);
     return;
@@ -72,7 +72,7 @@ static void beliefs_follow_what_was_recorded(void **state)
           compare(p, &env, (idm_event){.action = action, .observation = x, .last = last},
                   set < 0 ? NULL : sets[set], e);
         }
-  /* What is impossible stays so. */
+  /* An impossible history stays impossible. */
   const double nothing[STATES] = {0};
   double next[STATES], scratch[STATES];
   const idm_event events[2] = {{.action = 2, .observation = 1},
@@ -85,8 +85,8 @@ static void beliefs_follow_what_was_recorded(void **state)
   idm_problem_destroy(p);
 }
 
-/* Each table that is not given is the mean of the models' by their prior weights, as it stood when
- * the environment was made. */
+/* Each table that is not given is the mean of the models' tables by their prior weights at the time
+ * the environment was created. */
 static void the_mean_model_stands_in(void **state)
 {
   (void)state;

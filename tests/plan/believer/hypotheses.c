@@ -1,5 +1,6 @@
-/* Hypotheses step by step: what is weighed, what is forgotten, what is refused. Likelihoods are
- * compared with enumeration in believer.c, slopes with differences in slope.c. */
+/* Tests hypotheses step by step: weighting, marginalisation and rejection against hand
+ * computations. believer.c compares likelihoods with enumeration, slope.c derivatives with
+ * differences. */
 #include "plan/believer/believer.h"
 
 #include <math.h>
@@ -59,15 +60,15 @@ static double happens(scene *s, int action, int observation)
   return result.log_evidence;
 }
 
-/* One test of .8 in the environment, which the agent takes for one of .6. */
+/* A test of accuracy .8 in the environment, which the agent believes to be .6. */
 static const char *const tests =
     "states: [a, b]\nactions: [test, stop]\nobservations: [x, y]\ntransition: {\"*\": identity}\n"
     "observation: {\"*\": [[0.8, 0.2], [0.2, 0.8]]}\nutility: {test: 0, stop: [1, 0]}\n"
     "start: [0.5, 0.5]\nends: [stop]\nagent: {alpha: 1}\n"
     "models: [{weight: 1, observation: {\"*\": [[0.6, 0.4], [0.4, 0.6]]}}]\n";
 
-/* What was not recorded is weighed by the environment, not by what the agent expects; what is seen
- * next weighs it once more. */
+/* A missing observation is weighted by the environment, not by the agent's expectation. The next
+ * observation reweights it. */
 static void the_environment_weighs(void **state)
 {
   (void)state;
@@ -84,10 +85,11 @@ static void the_environment_weighs(void **state)
   assert_near(s.now.set.env_belief[0], 0.64 / (0.64 + 0.04), 1e-15);
   assert_near(s.now.set.belief[2], 0.5, 1e-15);
   assert_near(s.now.set.env_belief[2], 0.5, 1e-15);
-  assert_near(s.now.known[0], 0.8, 1e-15); /* for who knows only what was recorded */
+  assert_near(s.now.known[0], 0.8,
+              1e-15); /* without a model of the agent, given the recorded cells only */
   check(idm_hypotheses_decide(s.b, &s.scratch, &s.now, &support_error));
-  /* y: of probability .2 * .941 + .8 * .059 after x x, and .5 after x y; .32 for who does not know.
-   */
+  /* The probability of y is .2 * .941 + .8 * .059 after x x, and .5 after x y; it is .32 without a
+   * model of the agent. */
   const double first = 0.68 * s.now.set.decision[0], second = 0.32 * s.now.set.decision[2];
   const double after[2] = {(0.64 * 0.2 + 0.04 * 0.8) / 0.68, 0.5};
   const double expected =
@@ -98,7 +100,8 @@ static void the_environment_weighs(void **state)
   close_scene(&s);
 }
 
-/* A blank between two tests: x y and y x are the same to the agent and to the environment. */
+/* A missing observation between two tests: x y and y x are equivalent for both agent and
+ * environment. */
 static void equal_histories_are_one(void **state)
 {
   (void)state;
@@ -114,8 +117,8 @@ static void equal_histories_are_one(void **state)
   close_scene(&s);
 }
 
-/* Where an action was not recorded, going on says that it was none that ends: nothing is lost of
- * it, and nothing where the trajectory ended. */
+/* If an action is missing and the trajectory continues, the action was not a terminating one. This
+ * evidence is counted, and none is counted where the trajectory ends. */
 static void going_on_is_evidence(void **state)
 {
   (void)state;
@@ -126,7 +129,7 @@ static void going_on_is_evidence(void **state)
   update_result result;
   const idm_event last = {.action = IDM_MISSING, .observation = 0, .last = true};
   check(try_event(&s, last, NULL, &result));
-  assert_near(result.log_evidence, 0, 1e-14); /* both actions show the same */
+  assert_near(result.log_evidence, 0, 1e-14); /* both actions have the same emissions */
   close_scene(&s);
   s = open_scene(tests);
   const bool forced[2] = {false, true};
@@ -136,7 +139,8 @@ static void going_on_is_evidence(void **state)
   close_scene(&s);
 }
 
-/* An agent that never tests: that it went on is impossible, and what follows says nothing more. */
+/* For an agent that never tests a continuation is impossible, and the rest has no further effect.
+ */
 static void after_what_never_happens_nothing_is_left(void **state)
 {
   (void)state;
@@ -150,7 +154,8 @@ static void after_what_never_happens_nothing_is_left(void **state)
   close_scene(&s);
 }
 
-/* What the environment excludes is refused where it is needed to weigh, and nowhere else. */
+/* An observation that is impossible in the environment is rejected where its weight is needed, and
+ * only there. */
 static void the_environment_may_exclude_what_the_agent_does_not(void **state)
 {
   (void)state;
@@ -167,7 +172,7 @@ static void the_environment_may_exclude_what_the_agent_does_not(void **state)
   close_scene(&s);
 }
 
-/* In an MDP whatever was not known is, once a state was seen. */
+/* In an MDP an observed state removes all uncertainty. */
 static void a_state_that_was_seen_ends_all_doubt(void **state)
 {
   (void)state;
@@ -179,7 +184,7 @@ static void a_state_that_was_seen_ends_all_doubt(void **state)
   assert_near(happens(&s, 0, IDM_MISSING), 0, 1e-15);
   assert_int_equal(s.now.set.count, 3);
   assert_near(s.now.set.weight[0], 0.5 * 0.2 + 0.25 * 0.1 + 0.25 * 0.6, 1e-15);
-  assert_near(happens(&s, 0, 2), 0, 1e-14); /* one action: nothing to learn of the agent */
+  assert_near(happens(&s, 0, 2), 0, 1e-14); /* one action: no information on the agent */
   assert_int_equal(s.now.set.count, 1);
   assert_false(s.now.set.tracks_environment);
   const idm_event next = {.action = 0, .observation = 1};

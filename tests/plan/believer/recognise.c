@@ -1,4 +1,4 @@
-/* Recognition of one belief, against a filter written out from the definitions. */
+/* Tests recognition for one belief against a filter by its definition. */
 #include "plan/believer/believer.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 enum { MOST = 5, MODELS = 3 };
 
-/* What a filter gives: successor, predictive probability, and what sigma leaves to models. */
+/* The result of the filter: successor belief, predictive probability, and the posterior weights of
+ * the models under sigma. */
 typedef struct filtered {
   double mean[MOST];
   double share[MODELS];
@@ -16,7 +17,8 @@ typedef struct filtered {
   double predictive;
 } filtered;
 
-/* Model by model: p(s', x | z, u), normalised, then the mean over the models that allow x. */
+/* For each model p(s', x | z, u), normalised, then the mean over the models under which x is
+ * possible. */
 static filtered plain_filter(const recognition *r)
 {
   const idm_sizes n = r->theta->sizes;
@@ -58,14 +60,14 @@ static void compare(const recognition *r)
     sum += mean[s];
   }
   assert_near(sum, expected.allowed > 0 ? 1 : 0, 1e-13);
-  /* Whether shares are wanted makes no difference, but for what a compiler fuses when it inlines.
+  /* Requesting the shares changes the result by rounding at most (fused operations after inlining).
    */
   double again[MOST];
   assert_near(idm_recognise(r, NULL, again, &allowed, joint), predictive, 1e-15);
   for (size_t s = 0; s < r->theta->sizes.states; s++) assert_near(again[s], mean[s], 1e-15);
 }
 
-/* Every action and observation of a problem, at a belief. */
+/* Compares every action and observation of a problem, at a belief. */
 static void compare_all(const idm_problem *problem, const double *z, const double *sigma)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -94,14 +96,14 @@ static void agrees_with_a_plain_filter(void **state)
       double z[MOST], sigma[MODELS];
       draw_belief(&random, states, z, sigma);
       compare_all(problem, z, sigma);
-      if (i % 2) sigma[0] = 0; /* a model that is not held at all */
+      if (i % 2) sigma[0] = 0; /* a model with weight 0 */
       for (size_t s = 0; s < states; s++) z[s] = s == (size_t)i % states;
       compare_all(problem, z, sigma);
       idm_problem_destroy(problem);
     }
 }
 
-/* A model under which what was seen is impossible is left out; where all are, nothing is left. */
+/* Models under which the observation is impossible are dropped; if all are, the result is empty. */
 static void impossible_observations(void **state)
 {
   (void)state;
@@ -129,7 +131,7 @@ static void impossible_observations(void **state)
   }
 }
 
-/* In an MDP what is seen is the state, whatever the emissions say. */
+/* In an MDP the observation is the state, whatever the emissions are. */
 static void fully_observed(void **state)
 {
   (void)state;

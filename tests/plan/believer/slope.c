@@ -1,4 +1,4 @@
-/* The gradient of the log-likelihood against central differences of the scorer's, on random
+/* Tests the gradient of the log-likelihood against central differences of the scorer, on random
  * problems with every feature of the planners. */
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +95,8 @@ static const slope_sample subjective[] = {
     {"boltzmann-exploratory", 0.5, 1, 0.2, BENT | HABIT, {2, 3, 2, 1, 12}},
 };
 
-/* By the agent's own dynamics: through the filter, and through the successors of the lattice. */
+/* Derivatives by the agent's own dynamics: through the filter, and through the successors of the
+ * lattice. */
 static void dynamics_equal_differences(void **state)
 {
   (void)state;
@@ -121,7 +122,7 @@ static const char *const unlikely_csv = "agent,trajectory,action,observation\n"
                                         "1,2,monitor,negative\n1,2,declare_diseased,\n"
                                         "1,3,declare_healthy,\n";
 
-/* The same with what was seen, or done, left out. */
+/* The same with missing observations or actions. */
 static const char *const unlikely_gaps_csv = "agent,trajectory,action,observation\n"
                                              "1,1,monitor,\n1,1,monitor,negative\n"
                                              "1,1,declare_healthy,\n"
@@ -129,7 +130,7 @@ static const char *const unlikely_gaps_csv = "agent,trajectory,action,observatio
                                              "1,3,,negative\n1,3,monitor,positive\n"
                                              "1,3,declare_healthy,\n";
 
-/* Probabilities around 1e-6000, which no double holds: by logarithms. */
+/* Probabilities around 1e-6000, which underflow, are computed by logarithms. */
 static void unlikely_choices_have_slopes(void **state)
 {
   (void)state;
@@ -148,7 +149,8 @@ static void unlikely_choices_have_slopes(void **state)
   }
 }
 
-/* But for lapses, which make an agent that never errs less so. */
+/* Checks that all derivatives are 0, except by the lapse, which changes the policy of a
+ * deterministic agent. */
 static void assert_no_slopes(const slope_bench *b)
 {
   for (int id = 0; id < IDM_BLOCK_COUNT; id++)
@@ -158,7 +160,8 @@ static void assert_no_slopes(const slope_bench *b)
       assert_true(b->derivative->block[id].value[i] == 0);
 }
 
-/* An agent that never errs: what it would not do is impossible, what it does needs no change. */
+/* A deterministic agent: other actions are impossible, and the derivatives at its own actions are
+ * 0. */
 static void hard_choices(void **state)
 {
   (void)state;
@@ -169,7 +172,7 @@ static void hard_choices(void **state)
     assert_true(log_likelihood == -INFINITY);
     assert_no_slopes(&b);
     slope_close(&b);
-    /* It would have declared something: that it went on is impossible. */
+    /* The agent would have declared, so the continuation is impossible. */
     b = diag_bench(0, 1000, 0.001, (idm_evaluate)evaluate,
                    "agent,action,observation\n1,monitor,positive\n1,monitor,positive\n"
                    "1,monitor,positive\n1,monitor,positive\n1,,\n1,monitor,negative\n"
@@ -188,7 +191,7 @@ static void hard_choices(void **state)
   }
 }
 
-/* New dynamics make new successors; running leaves the plan as it was. */
+/* New dynamics create new successors; computing the gradient leaves the plan unchanged. */
 static void a_gradient_serves_every_theta(void **state)
 {
   (void)state;
@@ -201,7 +204,7 @@ static void a_gradient_serves_every_theta(void **state)
   double log_likelihood, before[3], after[3];
   const double z[2] = {0.41, 0.59};
   check(idm_gradient_run(b.gradient, &log_likelihood, b.derivative, &support_error));
-  /* The second test becomes useless: fewer entries a row. */
+  /* The second test becomes uninformative: fewer entries per row. */
   idm_theta *const both[] = {b.problem->theta, b.moved};
   for (size_t i = 0; i < 24; i++)
     both[i % 2]->block[IDM_EMISSION].value[(i / 8 * 3 + 1) * 4 + i % 8 / 2] = 0.5;
@@ -216,8 +219,9 @@ static void a_gradient_serves_every_theta(void **state)
 
 /* --- MDPs ----------------------------------------------------------------------------------- */
 
-/* An MDP of n states in a circle that its first action walks along: the derivative of the values
- * mixes so slowly that Krylov's method stalls, and the plain recursion has to finish. */
+/* An MDP with n states in a circle, along which the first action moves. The derivative of the
+ * values mixes so slowly that the Krylov method stalls, and the direct recursion must complete it.
+ */
 static idm_problem *circle(size_t n, double discount)
 {
   idm_problem *problem;
@@ -258,7 +262,7 @@ static void an_mdp_that_mixes_slowly(void **state)
   slope_close(&b);
 }
 
-/* --- where it can be had --------------------------------------------------------------------- */
+/* --- availability ---------------------------------------------------------------------------- */
 
 static bool possible(idm_problem *problem, const char *csv)
 {
@@ -296,7 +300,7 @@ static void has_one_whatever_was_recorded(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What cannot be seen is an error with its line, for a last observation too. */
+/* An impossible observation is an error with its line, also for a last observation. */
 static void impossible_observations_are_refused(void **state)
 {
   (void)state;
@@ -316,7 +320,7 @@ static void impossible_observations_are_refused(void **state)
   }
 }
 
-/* By the start of the setting, along the simplex and back. */
+/* Derivatives by the start of the setting, along the simplex in both directions. */
 static void starts_have_slopes(void **state)
 {
   (void)state;

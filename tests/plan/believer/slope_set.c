@@ -1,5 +1,5 @@
-/* The gradient where several hypotheses are possible, against central differences of the scorer's:
- * cells that were not recorded, sampled recognition, an MDP's unknown start. */
+/* Tests the gradient with several hypotheses (missing cells, sampled recognition, an unknown first
+ * state of an MDP) against central differences of the scorer. */
 #include "plan/believer/slope_support.h"
 
 #define BOUNDED "bounded-rational"

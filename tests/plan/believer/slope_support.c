@@ -1,4 +1,5 @@
-/* Random problems with every feature of the planners, and gradients compared with differences. */
+/* Provides random problems with every feature of the planners, and the comparison of gradients with
+ * differences. */
 #include "plan/believer/slope_support.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static void add_dynamics(idm_problem *problem, const slope_sample *from)
   }
 }
 
-/* Observations are the states. */
+/* Makes the observations equal the states. */
 static void observe_states(idm_problem *problem)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -93,7 +94,7 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
 
 /* --- data ----------------------------------------------------------------------------------- */
 
-/* Rows drawn evenly: every action and observation, so that no policy is too sure of them. */
+/* Draws actions and observations uniformly, so that no policy is too certain of them. */
 static void draw_rows(const idm_problem *problem, idm_data *data, idm_random *random)
 {
   for (size_t t = 0; t < data->trajectories; t++)
@@ -107,8 +108,8 @@ static void draw_rows(const idm_problem *problem, idm_data *data, idm_random *ra
     }
 }
 
-/* Two more sets of open actions: all but the first, and one alone; each row gets one that holds its
- * action. */
+/* Adds sets of available actions: all but the first, and each action alone. Each row is given a set
+ * that contains its action. */
 static void add_available(idm_data *data, idm_random *random)
 {
   const size_t actions = data->sizes.actions;
@@ -180,14 +181,14 @@ double slope_score(slope_bench *b, const idm_theta *theta)
   return result.log_likelihood;
 }
 
-/* Numbers that are differentiated by their inverse. */
+/* Returns whether a number is differentiated by its reciprocal. */
 static bool by_inverse(idm_block_id id)
 {
   return id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
 }
 
-/* The log-likelihood with number i of a block moved by h, and number j by -h (a direction along the
- * simplex) where j is another one. */
+/* The log-likelihood with number i of a block moved by h and, if j differs from i, number j by -h
+ * (a direction along the simplex). */
 static double score_at(slope_bench *b, idm_block_id id, size_t i, size_t j, double h)
 {
   const idm_block *from = &b->problem->theta->block[id];
@@ -211,8 +212,8 @@ static bool is_dynamics(idm_block_id id)
          id == IDM_EVIDENCE_WEIGHT;
 }
 
-/* By how much the slope differs on the two sides of 0: what halving the step leaves of the
- * difference between them, where a curvature would leave half. */
+/* The difference of the derivative between both sides of 0: the second difference at step h/2
+ * compared with that at h, from which curvature cancels. */
 static double kink_at(slope_bench *b, idm_block_id id, size_t i, size_t j, double h)
 {
   const double here = score_at(b, id, i, j, 0);
@@ -221,8 +222,8 @@ static double kink_at(slope_bench *b, idm_block_id id, size_t i, size_t j, doubl
   return fabs(4 * near - far) / h;
 }
 
-/* Richardson's extrapolation at two step sizes; where they disagree, or at 0 itself, the likelihood
- * has a kink (a belief at the face of a cell) and nothing can be said. */
+/* Richardson extrapolation at two step sizes. If they disagree, or at 0, the likelihood has a kink
+ * (a belief on a face of a cell) and the comparison is skipped. */
 static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double derivative)
 {
   const double value = b->problem->theta->block[id].value[i];
@@ -230,8 +231,7 @@ static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double 
     assert_true(derivative == 0);
     return;
   }
-  /* Dynamics move the successors of every point of the lattice: a smaller step meets fewer faces.
-   */
+  /* Dynamics move the successors of every lattice point; a smaller step crosses fewer faces. */
   const double h = is_dynamics(id) ? 1e-5 : 2e-4;
   const double fine = slope_central(b, id, i, j, h / 4), middle = slope_central(b, id, i, j, h / 2);
   const double coarse = slope_central(b, id, i, j, h);
@@ -249,7 +249,7 @@ static void compare(slope_bench *b, idm_block_id id, size_t i, size_t j, double 
   assert_near(derivative, best, 1e-5);
 }
 
-/* Length of a distribution of a block; 0: its numbers are none. */
+/* Length of the distributions in a block; 0 if it has none. */
 static size_t width_of(const slope_bench *b, idm_block_id id)
 {
   if (id == IDM_TRANSITION) return b->problem->theta->sizes.states;
@@ -271,7 +271,7 @@ static void compare_block(slope_bench *b, idm_block_id id)
     }
     const size_t j = simplex ? i - i % width + (i + 1) % width : i;
     if (i == j && simplex) continue;
-    if (simplex && !(from[i] > 0 && from[j] > 0)) continue; /* a 0 stays 0 */
+    if (simplex && !(from[i] > 0 && from[j] > 0)) continue; /* zeros stay zeros */
     compare(b, id, i, j, derivative->value[i] - (simplex ? derivative->value[j] : 0));
   }
 }
@@ -311,7 +311,8 @@ void slope_compare_all(slope_bench *b)
   assert_near(log_likelihood, expected, 1e-10);
   assert_true(isfinite(expected));
   for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) compare_block(b, blocks[i]);
-  /* At 0 lapse is at its end, and perseverance is looked at where everything was recorded. */
+  /* A lapse of 0 is at the end of its range, and perseverance is compared only if no cells are
+   * missing. */
   if (b->features & DYNAMICS) {
     compare_block(b, IDM_TRANSITION);
     compare_block(b, IDM_EMISSION);
@@ -323,7 +324,7 @@ void slope_compare_all(slope_bench *b)
     compare_block(b, IDM_PERSEVERANCE);
 }
 
-/* From now on the agent's mean model stands in for it. */
+/* Removes the environment, so that the agent's mean model replaces it. */
 static void hide_environment(slope_bench *b)
 {
   free(b->problem->setting->transition);

@@ -1,4 +1,5 @@
-/* Random problems with every feature of the planners, and gradients compared with differences. */
+/* Provides random problems with every feature of the planners, and the comparison of gradients with
+ * differences. */
 #ifndef IDM_TESTS_SLOPE_SUPPORT_H
 #define IDM_TESTS_SLOPE_SUPPORT_H
 
@@ -6,7 +7,7 @@
 
 #include "support.h"
 
-/* What a random problem may have beside its numbers. */
+/* Features of a random problem. */
 enum slope_feature {
   HORIZON = 1 << 0,
   TERMINAL = 1 << 1,
@@ -17,17 +18,17 @@ enum slope_feature {
   OBSERVATION = 1 << 6, /* surprise: observation */
   FORGET = 1 << 7,      /* the first action resets the state */
   STARTS = 1 << 8,
-  BLUR = 1 << 9,      /* the last action's observations say nothing */
-  BLANK = 1 << 10,    /* cells that were not recorded */
+  BLUR = 1 << 9,      /* the last action's observations are uninformative */
+  BLANK = 1 << 10,    /* missing cells */
   SAMPLED = 1 << 11,  /* recognition: sampled */
-  MDP = 1 << 12,      /* states are observed, and the first one is not known */
+  MDP = 1 << 12,      /* states are observed, and the first is unknown */
   UNKNOWN = 1 << 13,  /* the environment is not given */
-  STATIC = 1 << 14,   /* states stay: histories that differ in their order lead to one belief */
-  BEFORE = 1 << 15,   /* observations come from the state acted in */
+  STATIC = 1 << 14,   /* states do not change: histories in different order lead to one belief */
+  BEFORE = 1 << 15,   /* observations are emitted by the state before the transition */
   RANGE = 1 << 16,    /* alpha_unit: range */
   HABIT = 1 << 17,    /* perseverance and lapses */
-  DYNAMICS = 1 << 18, /* by the models' dynamics and how they are taken up, too */
-  BENT = 1 << 19,     /* not by Bayes' rule */
+  DYNAMICS = 1 << 18, /* derivatives by the models' dynamics and the powers of the update too */
+  BENT = 1 << 19,     /* update with powers other than Bayes' rule */
   MISSED = 1 << 20    /* missed responses */
 };
 
@@ -44,7 +45,7 @@ idm_problem *slope_problem(const slope_sample *from, idm_evaluate evaluate, idm_
 idm_data *slope_data(const idm_problem *problem, const idm_workspace *workspace, unsigned features,
                      idm_random *random);
 
-/* A gradient beside the scorer that it is compared with. */
+/* A gradient and the scorer with which it is compared. */
 typedef struct slope_bench {
   idm_problem *problem;
   idm_workspace *workspace;
@@ -59,17 +60,17 @@ typedef struct slope_bench {
   size_t skipped;
 } slope_bench;
 
-/* Make tree, scorer and gradient of a bench that has problem, workspace and data. */
+/* Creates tree, scorer and gradient of a bench that has problem, workspace and data. */
 void slope_open(slope_bench *b);
 void slope_close(slope_bench *b);
-/* log-likelihood at theta, planned tightly. */
+/* The log-likelihood at theta, planned to a small tolerance. */
 double slope_score(slope_bench *b, const idm_theta *theta);
-/* The central difference in number i of a block, along the simplex against number j where that is
- * another one. */
+/* The central difference by number i of a block, along the simplex against number j if j differs
+ * from i. */
 double slope_central(slope_bench *b, idm_block_id id, size_t i, size_t j, double h);
-/* Every block that the planner reads. */
+/* Compares every block that the planner reads. */
 void slope_compare_all(slope_bench *b);
-/* Samples at both evaluations and three seeds each. */
+/* Runs samples with both evaluations and three seeds each. */
 void slope_run_samples(const slope_sample *from, size_t count);
 
 #endif

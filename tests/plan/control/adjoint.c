@@ -1,5 +1,5 @@
-/* The planners' derivative in reverse, by itself: a random function of the policies at random
- * beliefs, against central differences in theta and in the beliefs. */
+/* Tests the adjoint of the planners: a random function of the policies at random beliefs,
+ * differentiated in theta and in the beliefs, against central differences. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,14 +55,14 @@ static double value(const function *f, idm_workspace *w, const idm_theta *theta)
   return sum;
 }
 
-/* The slopes, once the workspace is planned. */
+/* The derivatives; the workspace must contain a plan. */
 static void differentiate(const function *f, idm_workspace *w, idm_theta *derivative,
                           double back[BELIEFS][STATES])
 {
   const idm_adjoint_ops *ops = w->planner->belief->adjoint;
   void *adjoint;
   check(ops->create(w->content, &adjoint, &support_error));
-  /* Twice, of which the first is to be forgotten. */
+  /* Two passes, of which the first must leave no trace. */
   for (int round = 0; round < 2; round++) {
     ops->begin(adjoint);
     for (size_t b = 0; b < BELIEFS; b++) {
@@ -85,7 +85,7 @@ static void differentiate(const function *f, idm_workspace *w, idm_theta *deriva
   ops->destroy(adjoint);
 }
 
-/* What goes back to the beliefs, along the edges of the simplex. */
+/* Compares derivatives by the beliefs, along the edges of the simplex. */
 static void compare_beliefs(const function *f, const idm_workspace *w, double back[BELIEFS][STATES],
                             size_t *compared, size_t *skipped)
 {
@@ -112,18 +112,18 @@ static void compare_beliefs(const function *f, const idm_workspace *w, double ba
     }
 }
 
-/* Every number of a block, moved by itself (or along the simplex) and back. */
+/* Compares the derivative by every number of a block, moved alone or along the simplex. */
 static void compare_block(const function *f, idm_workspace *w, const idm_theta *derivative,
                           idm_theta *theta, idm_block_id id, size_t *compared, size_t *skipped)
 {
   const bool simplex = id == IDM_ACTION_PRIOR || id == IDM_MODEL_PRIOR;
-  if (!idm_block_describe(id)->scales) return; /* never free, and no slope is asked for */
+  if (!idm_block_describe(id)->scales) return; /* never free, so no derivative is computed */
   const bool inverse = id == IDM_ALPHA || id == IDM_BETA || id == IDM_TEMPERATURE;
   idm_block *block = &theta->block[id];
   const double *derivatives = derivative->block[id].value;
   for (size_t i = 0; i < block->size * block->variants; i++) {
     const idm_field *field = idm_block_field(block->info, theta->sizes, i);
-    if (block->info->field && !(field && field->is_linear)) continue; /* nor of these */
+    if (block->info->field && !(field && field->is_linear)) continue; /* nor by these fields */
     const size_t j = simplex ? (i + 1) % block->size : i;
     const double before = block->value[i], other = block->value[j];
     double found[2];
@@ -185,12 +185,12 @@ static idm_problem *make_problem(const sample *from, idm_random *random)
   check(idm_theta_resize(theta, IDM_WEIGHTS, weights, 1, &support_error));
   for (size_t i = 0; i < pairs * from->variants; i++)
     theta->block[IDM_UTILITY].value[i] = 4 * idm_random_uniform(random) - 2;
-  /* Beliefs are paid by action, and while they are certain. */
+  /* Utilities of beliefs by action, and the award for certainty, are not zero. */
   for (size_t i = 0; i < theta->block[IDM_BELIEF_UTILITY].size; i++)
     theta->block[IDM_BELIEF_UTILITY].value[i] = 2 * idm_random_uniform(random) - 1;
   theta->block[IDM_CERTAINTY].role = IDM_DESCRIPTIVE;
   memcpy(theta->block[IDM_CERTAINTY].value, (const double[]){0.6, 0.8, 0.3}, 3 * sizeof(double));
-  /* So is what surprises. */
+  /* The prior of beliefs, which enters the surprise, is free too. */
   if (from->variants == 1) {
     check(idm_theta_resize(theta, IDM_BELIEF_PRIOR, from->shape.states, 1, &support_error));
     theta->block[IDM_BELIEF_PRIOR].role = IDM_DESCRIPTIVE;

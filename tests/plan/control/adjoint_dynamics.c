@@ -1,5 +1,5 @@
-/* The derivative of K by the dynamics, at a belief off the lattice with the values held, against
- * central differences of Q. */
+/* Tests the derivative of K by the dynamics, at a belief between lattice points with the values
+ * held fixed, against central differences of Q. */
 #include "plan/control/adjoint.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static idm_problem *problem_of(int way, idm_random *random)
   return problem;
 }
 
-/* Q of one action with number i of a row moved by h against its neighbour. */
+/* Q of one action with number i of a row increased by h and its neighbour decreased by h. */
 static double belief_gradient_k(const idm_workspace *w, const double *z, size_t u, double *table,
                                 size_t i, size_t width, double h)
 {
@@ -78,7 +78,7 @@ static void test_differences(void **state)
       compare(w, z, c->transition, control_transitions(c), STATES, a->sums.transition, asked);
       compare(w, z, c->emission, control_emissions(c), SEEN, a->sums.emission, asked);
     }
-    /* Nothing is asked where the slope is 0. */
+    /* A derivative of 0 contributes nothing. */
     idm_adjoint_begin(a);
     idm_adjoint_dynamics(a, control_layer(c, 0, 1), z, 0, 0, 0);
     for (size_t i = 0; i < control_transitions(c); i++) assert_true(a->sums.transition[i] == 0);

@@ -1,5 +1,5 @@
-/* The derivative of one step of lookahead: what the policies at a belief off the lattice ask of the
- * values that follow, and of the belief, against central differences. */
+/* Tests the derivative of one step of lookahead at a belief between lattice points, by the
+ * successor values and by the belief, against central differences. */
 #include "plan/control/adjoint.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { STATES = 3, ACTIONS = 3, OBSERVATIONS = 3, MODELS = 2 };
 
-/* f = a . log pi(z) + b . sigma(z), of a planned problem. */
+/* f = a . log pi(z) + b . sigma(z), for a planned problem. */
 typedef struct bench {
   idm_problem *problem;
   idm_workspace *w;
@@ -21,8 +21,8 @@ typedef struct bench {
   double specification[ACTIONS * MODELS];
 } bench;
 
-/* Ways of the problem that the derivative treats apart; the last two have an action after
- * which two observations say the same, and lead to one belief. */
+/* Variants of the problem that the derivative treats separately. In the last two, one action has
+ * two observations with proportional emissions, which lead to the same belief. */
 enum {
   PLAIN,
   TERMINAL,
@@ -88,7 +88,7 @@ static double value(const bench *b, const double *z)
   return sum;
 }
 
-/* Look at the belief; what it asks of itself goes to back[state]. */
+/* Runs the adjoint of the lookahead; the derivative by the belief is returned in back[state]. */
 static void lookahead(const bench *b, double *back)
 {
   double pi[ACTIONS];
@@ -102,8 +102,8 @@ static void lookahead(const bench *b, double *back)
                                                     .opt_belief_gradient = back});
 }
 
-/* Every value of every layer, moved by itself: K is linear in them, so that steps may be large;
- * most are asked nothing. */
+/* Every value of every layer is moved separately. K is linear in the values, so steps may be large;
+ * most derivatives are 0. */
 static void values_are_differences(void **state)
 {
   (void)state;
@@ -128,7 +128,7 @@ static void values_are_differences(void **state)
   }
 }
 
-/* Along the edges of the simplex, within a cell of the lattice. */
+/* Differences along the edges of the simplex, within a cell of the lattice. */
 static void beliefs_are_differences(void **state)
 {
   (void)state;
@@ -152,8 +152,8 @@ static void beliefs_are_differences(void **state)
   }
 }
 
-/* Whoever does not ask for the belief's part gets the same of all else; a second look adds to it.
- */
+/* Without the derivative by the belief all others are the same, and a second call adds to the
+ * first. */
 static void looks_add_up(void **state)
 {
   (void)state;

@@ -1,6 +1,5 @@
-/* The derivative of a layer in reverse: the transposed derivative of B*, and what tables of
- * policies ask of the values, against differences of the backup itself and, where it is plain, a
- * formula. */
+/* Tests the derivative of a layer in reverse (the transposed derivative of B*, and that of the
+ * tables of policies) against differences of the backup and, where there is one, a formula. */
 #include "plan/control/adjoint.h"
 
 #include <math.h>
@@ -14,7 +13,7 @@
 static const support_shape shapes[] = {{2, 3, 2, 3, 37}, {3, 3, 2, 2, 7}, {4, 2, 3, 2, 3}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* A control at values of its own, its tables there, and slopes drawn at random. */
+/* A control with drawn values, its tables at these values, and random derivatives. */
 typedef struct bench {
   idm_problem *problem;
   idm_workspace *w;
@@ -99,7 +98,7 @@ static adjoint_layer layer_of(const bench *b, bool lambda, bool derivatives)
                          .has_gradient = b->has_gradient};
 }
 
-/* sum over points of lambda B*v, and of slopes times log pi and sigma. */
+/* The sum over points of lambda B*v, and of the derivatives times log pi and sigma. */
 static double plain(bench *b, bool lambda, bool derivatives)
 {
   const size_t padded = b->c->padded, actions = b->c->sizes.actions;
@@ -131,7 +130,7 @@ static void expect_differences(bench *b, bool lambda, bool derivatives)
   tabulate(b, NULL);
 }
 
-/* What a layer asks of the values that follow: by its own values, by its tables, by both. */
+/* The derivative of a layer by the successor values: by its own values, by its tables, by both. */
 static void values_are_differences(void **state)
 {
   (void)state;
@@ -146,7 +145,7 @@ static void values_are_differences(void **state)
     }
 }
 
-/* The tables' part alone, without anything of theta. */
+/* The contribution of the tables alone, without any derivative by theta. */
 static void direct_is_a_part(void **state)
 {
   (void)state;
@@ -161,7 +160,7 @@ static void direct_is_a_part(void **state)
   }
 }
 
-/* Slices that nobody asked for are passed over. */
+/* Slices without a derivative are skipped. */
 static void untouched_slices_ask_nothing(void **state)
 {
   (void)state;
@@ -176,7 +175,8 @@ static void untouched_slices_ask_nothing(void **state)
   close_bench(&b);
 }
 
-/* By the envelope a utility counts where its action is taken in its state: sum of lambda pi z. */
+/* By the envelope theorem, the derivative by a utility is the sum of lambda pi z over its action
+ * and state. */
 static void utilities_are_a_formula(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The operator B* and its derivative, against the same written out plainly. */
+/* Tests the operator B* and its derivative against a direct implementation (plain.h). */
 #include "plan/control/control.h"
 
 #include "plan/control/plain.h"
@@ -9,14 +9,15 @@ static const double temperatures[] = {0.0, -0.0, INFINITY, -INFINITY, 0.3,  -0.3
                                       2,   -2,   1e-8,     -1e-8,     1e12, -1e12};
 enum { TEMPERATURES = sizeof temperatures / sizeof temperatures[0] };
 
-/* Two states take every path of the folded derivative; 32 points leave no padding. */
+/* Shapes with two states cover every code path of the folded derivative; 32 points need no padding.
+ */
 static const support_shape shapes[] = {{2, 3, 2, 3, 37}, {2, 2, 2, 2, 31}, {2, 2, 2, 1, 40},
                                        {2, 3, 3, 1, 20}, {2, 3, 3, 3, 33}, {2, 1, 1, 1, 10},
                                        {3, 3, 2, 2, 9},  {3, 2, 3, 3, 7},  {3, 1, 2, 1, 6},
                                        {4, 3, 2, 2, 5},  {4, 2, 4, 3, 4},  {4, 4, 1, 1, 3}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0], FEATURES = 6 };
 
-/* A random problem with one of the features that the operator treats apart. */
+/* A random problem with one of the features that the operator treats separately. */
 static idm_problem *featured(support_shape shape, int feature, idm_random *random)
 {
   idm_problem *problem = support_problem(shape, random);
@@ -25,7 +26,7 @@ static idm_problem *featured(support_shape shape, int feature, idm_random *rando
     for (size_t m = 0; m < shape.models; m++) plain_forget(problem, 0, m);
   if (feature == 2 || feature == 4)
     problem->setting->terminal[last] = problem->setting->ends[last] = true;
-  if (feature == 3) plain_forget(problem, 0, 0); /* under the first model alone */
+  if (feature == 3) plain_forget(problem, 0, 0); /* under the first model only */
   if (feature == 3 || feature == 5) plain_blur(problem, last);
   if (feature >= 4) support_pieces(problem, (size_t)feature - 2, random);
   for (size_t i = 0; feature >= 3 && i < 2 * shape.actions; i++)
@@ -43,7 +44,7 @@ static idm_problem *featured(support_shape shape, int feature, idm_random *rando
   return problem;
 }
 
-/* Other multipliers for operator and problem alike; the values are not solved again. */
+/* Sets other multipliers for both operator and problem; the values are not solved again. */
 static void set(idm_problem *problem, control *c, double alpha, double beta)
 {
   support_set(problem, alpha, beta, c->numbers.eta);
@@ -64,7 +65,7 @@ static void draw(idm_random *random, const control *c, double low, double high, 
     v[i] = low + (high - low) * idm_random_uniform(random);
 }
 
-/* Vectors of a test, in one allocation. */
+/* The vectors of a test, in one allocation. */
 typedef struct vectors {
   double *v, *w, *x, *y, *bv, *bw;
 } vectors;
@@ -76,10 +77,10 @@ static vectors vectors_of(const control *c)
   return (vectors){first, first + n, first + 2 * n, first + 3 * n, first + 4 * n, first + 5 * n};
 }
 
-/* Contents that have a joined matrix, of those checked. */
+/* Number of checked contents that have a merged matrix. */
 static int merged;
 
-/* Run a check on every shape with every feature; pairs of temperatures are cycled through. */
+/* Runs a check on every shape with every feature, cycling through pairs of temperatures. */
 typedef void (*check_function)(idm_problem *problem, control *c, vectors *w, idm_random *random);
 
 static void everywhere(uint64_t seed, int pairs, check_function function)
@@ -111,7 +112,7 @@ static void apply(control *c, const double *v, double *out)
   idm_control_backup(c, v, false, &(backup_output){.value = out});
 }
 
-/* --- against the plain operator ------------------------------------------------------------- */
+/* --- against the direct operator ------------------------------------------------------------ */
 
 static void check_padding(const control *c, const double *value)
 {
@@ -178,7 +179,7 @@ static void the_backup_is_the_plain_operator(void **state)
   everywhere(31, 24, check_plain);
 }
 
-/* --- what every B* is ----------------------------------------------------------------------- */
+/* --- properties of B* ----------------------------------------------------------------------- */
 
 static void check_order(idm_problem *problem, control *c, vectors *w, idm_random *random)
 {
@@ -186,7 +187,7 @@ static void check_order(idm_problem *problem, control *c, vectors *w, idm_random
   const size_t points = c->lattice->points;
   const double gamma = c->numbers.discount;
   apply(c, w->v, w->bv);
-  /* Monotone: raise some points, leave others. */
+  /* Monotone: some points are raised, the others are unchanged. */
   for (size_t i = 0; i < points; i++)
     w->w[i] = w->v[i] + fmax(0, 4 * idm_random_uniform(random) - 2);
   apply(c, w->w, w->bw);
@@ -200,7 +201,7 @@ static void check_order(idm_problem *problem, control *c, vectors *w, idm_random
     after = fmax(after, fabs(w->bv[i] - w->bw[i]));
   }
   assert_true(after <= gamma * before + 1e-11);
-  /* Shifts pass through, or no more than pass through where some actions end it all. */
+  /* A constant shift is multiplied by gamma, or by less where some actions are terminal. */
   const double shift = 3 * idm_random_uniform(random);
   for (size_t i = 0; i < points; i++) w->w[i] = w->v[i] + shift;
   apply(c, w->w, w->bw);
@@ -221,7 +222,7 @@ static void the_backup_is_monotone_and_contracts(void **state)
 
 /* --- the derivative ------------------------------------------------------------------------- */
 
-/* x - y, y from the derivative at v, against central differences of the backup. */
+/* x - y, with y from the derivative at v, against central differences of the backup. */
 static void check_differences(control *c, vectors *w, bool hold)
 {
   const double h = 1e-5;
@@ -281,7 +282,7 @@ static void the_transposed_product_is_the_transpose(void **state)
   everywhere(34, 12, check_transposed);
 }
 
-/* Products with the joined matrix are those with the blocks one by one. */
+/* Products with the merged matrix equal those with the separate blocks. */
 static void check_joined(idm_problem *problem, control *c, vectors *w, idm_random *random)
 {
   (void)problem;
@@ -310,10 +311,10 @@ static void joined_products_are_those_of_the_blocks(void **state)
   assert_true(merged >= 24);
 }
 
-/* --- a policy held still -------------------------------------------------------------------- */
+/* --- fixed policies ------------------------------------------------------------------------- */
 
-/* Held at v and applied at w: sum pi_v Q_w - alpha KL(pi_v || pi~), where alpha KL = sum pi_v Q_v -
- * V by definition of V. */
+/* The policy fixed at v and applied at w: sum pi_v Q_w - alpha KL(pi_v || pi~), where alpha KL =
+ * sum pi_v Q_v - V by definition of V. */
 static void check_held(idm_problem *problem, control *c, vectors *w, idm_random *random)
 {
   draw(random, c, -5, 5, w->w);
@@ -329,7 +330,7 @@ static void check_held(idm_problem *problem, control *c, vectors *w, idm_random 
     const double loose = 1e-11 + 1e-12 / fmax(1e-8, fabs(c->numbers.alpha));
     assert_near(w->bw[i], expected, loose);
     assert_near(w->bv[i], v.value, loose);
-    /* No other policy does better than the optimal one (or worse, where alpha is negative). */
+    /* No other policy is better than the optimal one (or worse, if alpha is negative). */
     const double gain = (other.value - w->bw[i]) * (signbit(c->numbers.alpha) ? -1 : 1);
     if (!isinf(c->numbers.alpha)) assert_true(gain >= -loose * 10);
   }
@@ -342,7 +343,7 @@ static void a_held_policy_pays_its_divergence(void **state)
   everywhere(35, 12, check_held);
 }
 
-/* --- a state that is seen ------------------------------------------------------------------- */
+/* --- observed states, and utilities of beliefs ---------------------------------------------- */
 
 static void corners_follow_the_same_formulas(void **state)
 {
@@ -370,8 +371,8 @@ static void corners_follow_the_same_formulas(void **state)
   }
 }
 
-/* To be paid for the likeliest state is to guess it for a prize: a POMDP whose actions come with a
- * guess has the same value. */
+/* A utility of the most probable state is a prize for guessing it: the POMDP whose actions include
+ * a guess has the same value. */
 static void guessing_is_a_pomdp(void **state)
 {
   (void)state;
@@ -402,8 +403,8 @@ static void guessing_is_a_pomdp(void **state)
   idm_problem_destroy(guesses);
 }
 
-/* So it is with any pieces: to be paid the best of them is to guess with every action. Values are
- * the same, and an action is as likely as its guesses are together. */
+/* The same holds for any linear pieces: the maximum over pieces is a guess that accompanies every
+ * action. Values are equal, and the probability of an action is the sum over its guesses. */
 static void pieces_are_guess_actions(void **state)
 {
   (void)state;
@@ -440,8 +441,9 @@ static void pieces_are_guess_actions(void **state)
   }
 }
 
-/* Less the entropy is the best of its tangents, log p at p: with those at every point of the
- * lattice both are one problem. Points with a state ruled out touch theirs only in the limit. */
+/* Negative entropy is the maximum of its tangents, log p at p. With the tangents at every lattice
+ * point both problems are equivalent. Points with a state of probability 0 have a tangent only in
+ * the limit. */
 static void entropy_is_the_best_of_its_tangents(void **state)
 {
   (void)state;
@@ -478,7 +480,7 @@ static void entropy_is_the_best_of_its_tangents(void **state)
   idm_problem_destroy(lost);
 }
 
-/* What is lost by entropy: nothing where the belief is certain, log 2 at its worst. */
+/* The loss of entropy is 0 for a certain belief and log 2 at most. */
 static void entropy_is_lost(void **state)
 {
   (void)state;
@@ -493,7 +495,7 @@ static void entropy_is_lost(void **state)
     assert_near(idm_plan_value(workspace, 0, z), p + 3 * (1 - p) - 0.5 * lost + 4 * fmax(p, 1 - p),
                 1e-12);
   }
-  /* It goes with the numbers. */
+  /* It follows changes of theta. */
   problem->theta->block[IDM_BELIEF_UTILITY].value[0] = 0;
   check(idm_plan(problem->theta, NULL, workspace, NULL, &support_error));
   assert_near(idm_plan_value(workspace, 0, (const double[]){0.5, 0.5}), 4, 1e-12);

@@ -1,12 +1,12 @@
-/* Agents of the paper's table: bounded rational control with some blocks clamped, each equal to
- * what it is a limit of. */
+/* Tests the agents of the paper's table, which are bounded rational control with some blocks
+ * clamped, against the limits that they equal. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
 
-/* A problem for all of them: alpha and beta of the signs that each can have. */
+/* A problem for all agents: alpha and beta have signs that each of them accepts. */
 static idm_problem *common_problem(const char *planner)
 {
   idm_problem *problem = support_diag(0.7, -1.5, 0.2);
@@ -50,7 +50,7 @@ static void agents_are_what_the_table_says(void **state)
   assert_near(p[2], 1, 0);
   policy_of("deterministic-optimal", NULL, 0.99, p);
   assert_near(p[1], 1, 0);
-  /* Boltzmann exploration becomes the optimal agent as its temperature falls. */
+  /* Boltzmann exploration converges to the optimal agent as its temperature decreases. */
   same_policy("boltzmann-exploratory", (const char *[]){"temperature=1e-9", NULL},
               "deterministic-optimal", NULL, 1e-9);
   policy_of("boltzmann-exploratory", (const char *[]){"temperature=1e9", NULL}, 0.9, p);
@@ -65,7 +65,7 @@ static void agents_are_what_the_table_says(void **state)
   for (int u = 0; u < 3; u++) assert_near(p[u], q[u], 1e-9);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);
-  /* Robustness fades as beta goes to minus infinity: the rational planner remains. */
+  /* As beta tends to minus infinity robustness vanishes, and the rational planner is the limit. */
   same_policy("kl-penalised-robust", (const char *[]){"beta=-1e9", NULL}, "rational", NULL, 1e-9);
 }
 
@@ -87,9 +87,8 @@ static void agents_refuse_what_they_cannot_be(void **state)
   }
 }
 
-/* With a discount of 1, a horizon and actions that determine what follows, exp(V/alpha) of a
- * KL-regularised planner is linear: z_t(s) = sum_u prior(u) exp(u(s,u)/alpha) z_{t+1}(next(s,u)).
- */
+/* With a discount of 1, a horizon and deterministic transitions, exp(V/alpha) of a KL-regularised
+ * planner is linear: z_t(s) = sum_u prior(u) exp(u(s,u)/alpha) z_{t+1}(next(s,u)). */
 static void kl_regularised_control_is_linear(void **state)
 {
   (void)state;
@@ -126,7 +125,7 @@ static void kl_regularised_control_is_linear(void **state)
   idm_problem_destroy(problem);
 }
 
-/* An MDP costs one point a state, and agrees with value iteration written out plainly. */
+/* An MDP needs one point per state, and agrees with direct value iteration. */
 static void an_mdp_needs_no_lattice(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The constrained form: multipliers that use up a capacity. */
+/* Tests the constrained form: multipliers for which the complexities equal their capacities. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Planning on the lattice: workspaces used again, variants, and problems small enough for a
- * formula. */
+/* Tests planning on the lattice: reused workspaces, variants, and problems with closed-form
+ * solutions. */
 #include "plan/control/control.h"
 #include "idm/workspace.h"
 #include "plan/control/plain.h"
@@ -12,7 +12,7 @@ static void plan(control *c, const idm_theta *theta)
   check(idm_control_plan(c, theta, &tight, &report, &support_error));
 }
 
-/* Values and policies of two contents are the same everywhere: at each point and between. */
+/* Checks that values and policies of two contents are equal at every point and between points. */
 static void same_plans(const control *a, size_t variant_a, const control *b, size_t variant_b)
 {
   idm_random random;
@@ -35,7 +35,7 @@ static void same_plans(const control *a, size_t variant_a, const control *b, siz
   free(scratch);
 }
 
-/* The derivatives that the solver leans on are the same too. */
+/* Checks that the derivatives used by the solver are equal too. */
 static void same_derivatives(control *a, control *b)
 {
   double *x = calloc(3 * a->padded, sizeof *x);
@@ -66,16 +66,16 @@ static idm_problem *drawn(support_shape shape, idm_random *random)
   return problem;
 }
 
-/* --- a content used again ------------------------------------------------------------------- */
+/* --- reused contents ------------------------------------------------------------------------ */
 
-/* Change one thing of theta. */
+/* Applies one change to theta. */
 static void change(idm_problem *problem, int what, idm_random *random)
 {
   idm_theta *theta = problem->theta;
   const idm_sizes n = theta->sizes;
   const size_t pairs = n.actions * n.states;
   switch (what) {
-  case 0: /* one number of one row, so that a comparison of the first numbers would miss it */
+  case 0: /* one number of one row, so that comparing only the first numbers would not detect it */
     support_distribution(
         random, theta->block[IDM_TRANSITION].value + (theta->models * pairs - 1) * n.states,
         n.states);
@@ -115,11 +115,11 @@ static void change(idm_problem *problem, int what, idm_random *random)
   case 11:
     theta->block[IDM_BELIEF_PRIOR].value[n.states - 1] += 0.5;
     break;
-  case 12: /* what was remembered becomes forgotten: another form of the operator */
+  case 12: /* an ordinary action becomes forgetful, which has another form of the operator */
     for (size_t m = 0; m < theta->models; m++) plain_forget(problem, 0, m);
     break;
   default:
-    break; /* nothing */
+    break; /* no change */
   }
 }
 
@@ -173,7 +173,7 @@ static void each_variant_is_a_problem_of_its_own(void **state)
         same_plans(content, v, alone, 0);
         idm_control_destroy(alone);
       }
-      family->block[IDM_UTILITY].value[7] += 2; /* of the second variant alone */
+      family->block[IDM_UTILITY].value[7] += 2; /* of the second variant only */
       plan(content, family);
     }
     idm_control_destroy(content);
@@ -199,9 +199,9 @@ static void only_utility_may_vary(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- problems with a formula ---------------------------------------------------------------- */
+/* --- closed-form solutions ------------------------------------------------------------------ */
 
-/* A planned content against V iterated plainly from 0, at every point. */
+/* Compares a planned content with direct value iteration from 0, at every point. */
 static void check_against_sweeps(const idm_problem *problem)
 {
   control *c = plain_content(problem);
@@ -242,7 +242,7 @@ static void the_smallest_of_everything_is_solved(void **state)
   }
 }
 
-/* One state: V (1 - gamma) is what one step is worth. */
+/* One state: V (1 - gamma) is the value of one step. */
 static void one_state_is_a_geometric_series(void **state)
 {
   (void)state;
@@ -305,7 +305,7 @@ static void one_action_leaves_a_linear_system(void **state)
   }
 }
 
-/* Nothing after this step: horizon 1, discount 0, and all actions terminal are soft(alpha, u). */
+/* Without a future (horizon 1, discount 0, or all actions terminal) the value is soft(alpha, u). */
 static void nothing_to_come_leaves_the_utility(void **state)
 {
   (void)state;
@@ -319,7 +319,7 @@ static void nothing_to_come_leaves_the_utility(void **state)
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, i % 3 == 0 ? 1 : i % 3 == 1 ? 0 : 0.95);
     for (size_t u = 0; i % 3 == 2 && u < 3; u++)
       problem->setting->terminal[u] = problem->setting->ends[u] = true;
-    if (i % 3 == 2) idm_theta_set_scalar(problem->theta, IDM_ETA, 5); /* nothing is recognised */
+    if (i % 3 == 2) idm_theta_set_scalar(problem->theta, IDM_ETA, 5); /* no surprise */
     idm_workspace *workspace = support_plan(problem, NULL);
     const idm_theta *theta = problem->theta;
     for (int point = 0; point <= 9; point++) {
@@ -341,7 +341,7 @@ static void nothing_to_come_leaves_the_utility(void **state)
   }
 }
 
-/* A prior of 0 takes a model or an action out of the problem. */
+/* A prior probability of 0 removes a model or an action from the problem. */
 static void a_prior_of_zero_is_not_there(void **state)
 {
   (void)state;
@@ -377,8 +377,8 @@ static void a_prior_of_zero_is_not_there(void **state)
   }
 }
 
-/* alpha in units of the range: of one variant alpha times its range, of several each by its own, so
- * that pay in another unit is decided for in the same way. */
+/* alpha in units of the range: alpha times the range of the utilities. With several variants each
+ * has its own range, so a change of the unit of utility does not change the policy. */
 static void alpha_in_units_of_the_range(void **state)
 {
   (void)state;

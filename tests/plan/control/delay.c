@@ -1,5 +1,5 @@
-/* Utilities that count by delay: naive and sophisticated selves against trees of decisions written
- * out, whatever D is; with D a power both are those of a discount. */
+/* Tests discounting by delay: naive and sophisticated selves against decision trees for any D; if D
+ * is a power, both equal exponential discounting. */
 #include "plan/control/control.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "plan/control/plain.h"
 #include "plan/workspace.h"
 
-/* --- trees of decisions --------------------------------------------------------------------- */
+/* --- decision trees ------------------------------------------------------------------------- */
 
-/* An MDP, and how the future counts: D(t). */
+/* An MDP and its discount function D(t). */
 typedef struct tree {
   const idm_problem *problem;
   bool naive;
@@ -25,7 +25,7 @@ static double counts(const tree *t, int delay)
 
 static double quality(const tree *t, int delay, int left, size_t s, size_t u);
 
-/* V at a delay as a naive self foresees it, and the policy it thinks of. */
+/* V at a delay as predicted by a naive self, and the policy it predicts. */
 static double foreseen(const tree *t, int delay, int left, size_t s, double *opt_pi)
 {
   const idm_theta *theta = t->problem->theta;
@@ -36,8 +36,8 @@ static double foreseen(const tree *t, int delay, int left, size_t s, double *opt
                     idm_theta_values(theta, IDM_ACTION_PRIOR, 0), q, opt_pi);
 }
 
-/* The sum of what is had from s on with `left` steps left, the first at a delay, under the policies
- * that the selves there will have: every path of the tree, one by one. */
+/* The discounted sum from s on with `left` steps left, the first at a delay, under the policies of
+ * the future selves: every path of the tree is enumerated. */
 static double realised(const tree *t, int delay, int left, size_t s)
 {
   const idm_theta *theta = t->problem->theta;
@@ -92,7 +92,7 @@ static idm_problem *make_mdp(uint64_t seed)
   return problem;
 }
 
-/* Q of every self in every state. */
+/* Compares Q of every self in every state. */
 static void compare(const idm_problem *problem, const tree *t)
 {
   idm_workspace *w = support_plan(problem, NULL);
@@ -115,10 +115,10 @@ static void test_trees(void **state)
       problem->agent.discounting = naive ? IDM_NAIVE : IDM_SOPHISTICATED;
       tree t = {.problem = problem, .naive = naive, .rate = 0.2 + 0.5 * (double)seed};
       idm_theta_set_scalar(problem->theta, IDM_DELAY_RATE, t.rate);
-      /* The file's discount is not used. */
+      /* The discount of the file is not used. */
       idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.123);
       compare(problem, &t);
-      /* With D a power of the delay the same trees are those of a discount. */
+      /* With D a power of the delay the same trees are those of exponential discounting. */
       problem->agent.discounting = IDM_EXPONENTIAL;
       t.power = 0.8;
       idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, t.power);
@@ -143,8 +143,8 @@ static idm_problem *make_pomdp(uint64_t seed)
   return problem;
 }
 
-/* Utility, surprise and prices of one step under the policies of a backup, and the mean of x after
- * it; K is linear in what follows. */
+/* Utility, surprise and complexity costs of one step under the policies of a backup, and the mean
+ * of x after it. K is linear in the successor values. */
 static double step_of(idm_problem *problem, const idm_lattice *lattice, const plain_result *now,
                       const double *z, const double *x, bool own)
 {
@@ -170,7 +170,7 @@ static double step_of(idm_problem *problem, const idm_lattice *lattice, const pl
   return sum;
 }
 
-/* Layers of values written out: what the planner holds, point by point. */
+/* Compares the layers of values of the planner with directly computed ones, point by point. */
 static void compare_lattice(idm_problem *problem, bool naive)
 {
   problem->agent.discounting = naive ? IDM_NAIVE : IDM_SOPHISTICATED;
@@ -216,7 +216,7 @@ static void test_lattices(void **state)
     }
 }
 
-/* Without delay_rate nothing is discounted: a discount of 1, at both evaluations. */
+/* With delay_rate 0 there is no discounting: equal to a discount of 1, for both evaluations. */
 static void test_no_delay(void **state)
 {
   (void)state;
@@ -243,8 +243,8 @@ static void test_no_delay(void **state)
   }
 }
 
-/* What a sophisticated self expects is what comes: the duality holds. A naive one is disappointed.
- */
+/* The values that a sophisticated self predicts are realised, so the duality holds. For a naive
+ * self it does not. */
 static void test_forward(void **state)
 {
   (void)state;
@@ -265,8 +265,8 @@ static void test_forward(void **state)
   }
 }
 
-/* Less now, or more later: far ahead both selves wait, at the last moment neither does; the
- * sophisticated one knows, and takes what binds it. */
+/* Less now, or more later: far ahead both selves wait, at the last step neither does. The
+ * sophisticated self predicts this and takes the commitment. */
 static void test_reversal(void **state)
 {
   (void)state;
@@ -289,7 +289,7 @@ static void test_reversal(void **state)
   idm_workspace *w = support_plan(problem, NULL);
   const idm_belief_ops *ops = w->planner->belief;
   ops->policy(w->content, 0, 0, early, pi, NULL, w->scratch);
-  assert_near(pi[1], 1, 0); /* it means to wait for the 10 */
+  assert_near(pi[1], 1, 0); /* it plans to wait for the 10 */
   ops->policy(w->content, 0, 1, late, pi, NULL, w->scratch);
   assert_near(pi[0], 1, 0); /* and takes the 6: 6 > 10/2 */
   idm_workspace_destroy(w);
@@ -298,7 +298,7 @@ static void test_reversal(void **state)
   w->planner->belief->policy(w->content, 0, 0, early, pi, NULL, w->scratch);
   assert_near(pi[2], 1, 0);
   idm_workspace_destroy(w);
-  /* Without an end there is nothing to plan back from. */
+  /* Backward induction requires a horizon. */
   idm_error error = {0};
   problem->setting->horizon = 0;
   assert_int_equal(
@@ -308,7 +308,7 @@ static void test_reversal(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Only what counts can be free, and there is no exact gradient. */
+/* Only parameters with an effect can be free, and there is no exact gradient. */
 static void test_freedom(void **state)
 {
   (void)state;

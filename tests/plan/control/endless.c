@@ -1,4 +1,5 @@
-/* A discount of 1 without a horizon, where episodes end by themselves. */
+/* Tests a discount of 1 without a horizon, where episodes terminate by themselves, against
+ * published utilities and direct value iteration. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "support.h"
 
-/* Utilities of Russell and Norvig's 4x3 world, as they print them, by state "xy". */
+/* Published utilities of the 4x3 world of Russell and Norvig, by state "xy". */
 static void test_world(void **state)
 {
   (void)state;
@@ -37,7 +38,7 @@ static void test_world(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Plain sweeps to the end: V by alpha log sum pi~ exp(Q/alpha), or the best. */
+/* Direct value iteration to convergence: V is alpha log sum pi~ exp(Q/alpha), or the maximum. */
 static void plain(const idm_problem *problem, double alpha, double *v)
 {
   const idm_setting *setting = problem->setting;
@@ -74,7 +75,7 @@ static void agrees(const char *text, double alpha)
     z[s] = 1;
     const double value = idm_plan_value(workspace, 0, z);
     assert_near(value, v[s], 1e-9);
-    /* The bound holds, where there is one. */
+    /* The reported bound holds, if there is one. */
     assert_true(fabs(value - v[s]) <= report.bound + 1e-12);
     z[s] = 0;
   }
@@ -94,10 +95,10 @@ static void test_plain(void **state)
   static const char *const problems[] = {
       HEAD "transition: {x: {a: {a: .5, b: .5}, b: {a: .9, c: .1}, c: c}, y: {a: b, b: a, c: c}}\n"
            "utility: {x: [-1, -2, 0], y: [-0.5, -0.1, 0]}\n",
-      /* It pays to pass through b, which cannot last. */
+      /* Passing through b has a positive utility, which cannot last. */
       HEAD "transition: {x: {a: a, b: c, c: c}, y: {a: b, b: {c: .5, b: .5}, c: c}}\n"
            "utility: {x: [-0.1, 3, 0], y: [-1, -0.2, 0]}\n",
-      /* An end by an action. */
+      /* Termination by an action. */
       HEAD
       "terminal: [y]\ntransition: {x: {a: {b: .7, c: .3}, b: {a: .5, c: .5}, c: {a: .2, b: .8}}}\n"
       "utility: {x: -0.3, y: [1, 5, -2]}\n",
@@ -125,10 +126,10 @@ static void test_refused(void **state)
   refused(HEAD "transition: {x: {a: b, b: a, c: c}, y: {a: b, b: a, c: c}}\n"
                "utility: {x: [-1, -1, 0], y: [-1, -1, 0]}\n",
           "from 'a' no policy terminates");
-  /* The end costs something for ever. */
+  /* The absorbing state has a negative utility for ever. */
   refused(HEAD "transition: {x: {a: b, b: c, c: c}, y: identity}\nutility: {x: -1, y: -1}\n",
           "no policy terminates");
-  /* Waiting is free, or pays. */
+  /* Waiting has a utility of 0, or more. */
   refused(HEAD "transition: {x: {a: b, b: c, c: c}, y: {a: a, b: b, c: c}}\n"
                "utility: {x: [-1, -1, 0], y: [0, -1, 0]}\n",
           "as in 'a', was not shown to have a negative mean utility");

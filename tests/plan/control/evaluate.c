@@ -1,15 +1,16 @@
-/* Values and policies at any belief, from those on the lattice. */
+/* Tests values and policies at any belief against direct computations from the values on the
+ * lattice. */
 #include "plan/control/control.h"
 #include "plan/control/plain.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 17}, {3, 2, 3, 2, 6}, {4, 3, 2, 2, 4}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
-/* Number after the last of the scratch: nobody may write there. */
+/* Sentinel after the end of the scratch, which must not be overwritten. */
 static const double guard = -12345.5;
 
-/* A random problem; half of them have what lookahead computes by itself: merged surprise or not, a
- * Dirichlet prior, an award, a terminal and a forgetful action. */
+/* A random problem. Half of them include cases that lookahead treats separately: merged surprise or
+ * not, a Dirichlet prior, an award, a terminal and a forgetful action. */
 static idm_problem *drawn(int i, idm_random *random)
 {
   const support_shape shape = shapes[i % SHAPES];
@@ -32,7 +33,7 @@ static idm_problem *drawn(int i, idm_random *random)
   }
   for (size_t m = 0; (i & 8) && m < shape.models; m++) plain_forget(problem, 1, m);
   if (i & 16)
-    idm_theta_set_scalar(theta, IDM_ETA, 0); /* no surprise: lookahead has a way of its own */
+    idm_theta_set_scalar(theta, IDM_ETA, 0); /* no surprise: lookahead has a separate code path */
   return problem;
 }
 
@@ -42,7 +43,7 @@ static control *content_of(idm_problem *problem, idm_evaluate evaluate)
   return plain_content(problem);
 }
 
-/* What a content says at a belief. */
+/* Value and policies of a content at a belief. */
 typedef struct answer {
   double value;
   double pi[PLAIN_MOST];
@@ -60,7 +61,7 @@ static answer ask(const control *c, size_t variant, int steps, const double *z)
   a.value = idm_control_value(c, variant, steps, z, scratch);
   idm_control_policy(c, variant, steps, z, a.pi, a.sigma, scratch);
   idm_control_log_policy(c, variant, steps, z, a.log_pi, scratch);
-  double alone[PLAIN_MOST]; /* the specification policy may be left out */
+  double alone[PLAIN_MOST]; /* the specification policy is optional */
   idm_control_policy(c, variant, steps, z, alone, NULL, scratch);
   for (size_t u = 0; u < c->sizes.actions; u++) assert_true(alone[u] == a.pi[u]);
   assert_true(scratch[count] == guard);
@@ -110,7 +111,7 @@ static void both_ways_agree_on_the_lattice(void **state)
       same(look, &a, &b, 1e-8);
       check_answer(look, &a);
       check_answer(table, &b);
-      const int left = problem->setting->horizon ? 3 : 1; /* values with one step less */
+      const int left = problem->setting->horizon ? 3 : 1; /* values with one step less to go */
       look->numbers.arrival = idm_control_arrival(look, left + 1);
       double k[PLAIN_MOST * PLAIN_MOST], q[PLAIN_MOST], pi[PLAIN_MOST];
       const double v = idm_control_point(look, control_layer(look, 0, left), point, k, q);
@@ -137,7 +138,8 @@ static void lookahead_is_one_plain_step_anywhere(void **state)
       support_distribution(&random, z, c->sizes.states);
       if (j < 3) /* at a corner */
         for (size_t s = 0; s < c->sizes.states; s++) z[s] = s == (size_t)j % c->sizes.states;
-      const answer a = ask(c, 0, j, z); /* without a horizon, steps taken do not matter */
+      const answer a =
+          ask(c, 0, j, z); /* without a horizon, the number of steps taken is irrelevant */
       const plain_result p = plain_backup(problem, c->lattice, 0, control_layer(c, 0, 1), z);
       check_answer(c, &a);
       assert_near(a.value, p.value + plain_award(problem->theta, z), 1e-11);
@@ -152,7 +154,7 @@ static void lookahead_is_one_plain_step_anywhere(void **state)
   }
 }
 
-/* What is linear: the award jumps. */
+/* The part that is linear; the award is discontinuous. */
 static double value_less_award(const idm_problem *problem, const answer *a, double at)
 {
   return a->value - plain_award(problem->theta, (double[]){1 - at, at});
@@ -189,7 +191,7 @@ static void interpolation_is_linear_between_neighbours(void **state)
   }
 }
 
-/* Thousands of nats against an action: no double is that probability, but one is its logarithm. */
+/* Thousands of nats against an action: its probability underflows, but its logarithm does not. */
 static void logarithms_survive_underflow(void **state)
 {
   (void)state;
@@ -210,7 +212,7 @@ static void logarithms_survive_underflow(void **state)
     const double *prior = look->numbers.action_prior;
     assert_near(a.log_pi[0], log(prior[0]) + p.q[0] - p.value, 1e-11);
     assert_true(a.log_pi[0] < -3900 && isfinite(b.log_pi[0]) && b.log_pi[0] < -3900);
-    /* Between vertices: the logarithm of the mean of what the vertices say. */
+    /* Between vertices: the logarithm of the mean of the probabilities at the vertices. */
     uint32_t vertex[PLAIN_MOST];
     double weight[PLAIN_MOST], scratch[2 * PLAIN_MOST];
     const size_t count = idm_lattice_locate(table->lattice, z, vertex, weight, scratch);
@@ -264,7 +266,7 @@ static void steps_taken_shorten_the_horizon(void **state)
     support_distribution(&random, z, whole->sizes.states);
     double last = NAN;
     for (int steps = 0; steps < horizon; steps++) {
-      problem->setting->horizon = horizon; /* the content borrows the setting */
+      problem->setting->horizon = horizon; /* the content refers to the setting */
       const answer a = ask(whole, 0, steps, z);
       check_answer(whole, &a);
       assert_true(a.value != last || whole->any_terminal);
@@ -275,7 +277,7 @@ static void steps_taken_shorten_the_horizon(void **state)
       same(whole, &a, &b, 1e-13);
       idm_control_destroy(rest);
     }
-    /* Past the horizon the last layer stays in force. */
+    /* Beyond the horizon the last layer is used. */
     problem->setting->horizon = horizon;
     const answer end = ask(whole, 0, horizon - 1, z), past = ask(whole, 0, horizon + 7, z);
     same(whole, &end, &past, 0);
@@ -284,7 +286,8 @@ static void steps_taken_shorten_the_horizon(void **state)
   }
 }
 
-/* The exploratory planner shows a softmax of its own over a Q solved at alpha. */
+/* The policy of the exploratory planner is a softmax at its own temperature over a Q solved at
+ * alpha. */
 static void an_own_temperature_is_laid_over_q(void **state)
 {
   (void)state;

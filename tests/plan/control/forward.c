@@ -1,4 +1,5 @@
-/* The forward recursion: duality with the value, occupancy as a distribution, simulation. */
+/* Tests the forward recursion: duality with the value, occupancy against dense elimination, and
+ * return against simulation. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "plan/control/plain.h"
 #include "support.h"
 
-/* J - alpha I - beta I - eta I against the value; infinite multipliers contribute 0. */
+/* J - alpha I - beta I - eta I minus the value; infinite multipliers contribute 0. */
 static double duality_gap(const idm_problem *problem, const idm_forward *f, double *ret_scale)
 {
   const idm_theta *theta = problem->theta;
@@ -52,7 +53,7 @@ static void duality_holds_on_200_random_problems(void **state)
   }
 }
 
-/* The naive divergence breaks the duality at 3e-8 for beta = 1e9. */
+/* A naive formula for the divergence violates the duality by 3e-8 at beta = 1e9. */
 static void duality_survives_near_limits(void **state)
 {
   (void)state;
@@ -84,8 +85,8 @@ static void occupancy_is_a_distribution(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where the agent's one model is the environment, J is the expected utility of what it really does:
- * compare with 20,000 simulated trajectories. The tolerance is 4 standard errors: 6e-5 of seeds
+/* If the agent's only model is the environment, J is the expected utility in the environment. It is
+ * compared with 20,000 simulated trajectories. The tolerance is 4 standard errors: 6e-5 of seeds
  * would fail. */
 static void return_is_what_simulation_pays(void **state)
 {
@@ -101,7 +102,7 @@ static void return_is_what_simulation_pays(void **state)
   idm_data *data;
   check(idm_simulate(problem->setting, idm_workspace_behavior(workspace), &simulation, &data,
                      &support_error));
-  /* The state is hidden in the log: use the utility expected under the exact belief instead. */
+  /* The state is not in the log, so the expected utility under the exact belief is used instead. */
   const double *utility = idm_theta_values(problem->theta, IDM_UTILITY, 0);
   double sum = 0, squares = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
@@ -117,7 +118,8 @@ static void return_is_what_simulation_pays(void **state)
     squares += total * total;
   }
   const double mean = sum / 20000, error = sqrt((squares / 20000 - mean * mean) / 20000);
-  /* 60 steps leave 0.95^60 = 4.6 % of the weight, at an average utility within 3 of the mean. */
+  /* After 60 steps 0.95^60 = 4.6 % of the weight remains, at an average utility within 3 of the
+   * mean. */
   const double tail = pow(0.95, 60);
   assert_true(fabs(mean - (1 - tail) * forward.internal_return) < 4 * error + 3 * tail);
   idm_data_destroy(data);
@@ -129,14 +131,14 @@ static void return_is_what_simulation_pays(void **state)
 
 enum { MOST_POINTS = 80 };
 
-/* What the forward recursion should give, by dense elimination in long double. */
+/* The expected result of the forward recursion, by dense elimination in long double. */
 typedef struct dense {
   double mass[MOST_POINTS];
   idm_forward forward;
 } dense;
 
-/* V - V[0] by relative sweeps where nothing is terminal (B* is then shift-equivariant, so that no
- * large number ever appears), else V by plain ones. */
+/* V - V[0] by relative value iteration if no action is terminal (B* is then shift-equivariant, so
+ * that no large number occurs), otherwise V by ordinary value iteration. */
 static void plain_values(const idm_problem *problem, const idm_lattice *lattice, bool relative,
                          double *v)
 {
@@ -182,7 +184,7 @@ static void plain_row(const idm_problem *problem, const idm_lattice *lattice,
       }
 }
 
-/* Gaussian elimination of A x = b in place; A is diagonally dominant by columns. */
+/* Solves A x = b in place by Gaussian elimination; A is diagonally dominant by columns. */
 static void eliminate(size_t n, long double a[MOST_POINTS][MOST_POINTS], long double *x)
 {
   for (size_t k = 0; k < n; k++)
@@ -204,7 +206,8 @@ static double divergence(size_t count, const double *p, const double *q)
   return sum;
 }
 
-/* What a visit contributes: utility, and KL of both policies (recognition follows by duality). */
+/* The contribution of a visit: utility, and KL of both policies (recognition follows by duality).
+ */
 static void plain_visit(const idm_problem *problem, const plain_result *at, const double *z,
                         double mass, idm_forward *forward)
 {
@@ -259,7 +262,8 @@ static dense solve_densely(const idm_problem *problem)
   return out;
 }
 
-/* Right to six digits, or refused with a bound. Returns whether it was right. */
+/* Checks that the result is accurate to six digits, or rejected with a bound. Returns whether it
+ * was accurate. */
 static bool check_against_dense(idm_problem *problem)
 {
   const dense expected = solve_densely(problem);
@@ -276,8 +280,8 @@ static bool check_against_dense(idm_problem *problem)
     assert_near(forward.decision, expected.forward.decision, 1e-5);
     assert_near(forward.specification, expected.forward.specification, 1e-5);
     double scale;
-    /* The value's side is as good as planning certifies: V is of the size of 1/(1 - discount), and
-     * so is its rounding. */
+    /* The value is as accurate as the certificate of planning: V is of order 1/(1 - discount), and
+     * so is its rounding error. */
     const double expected_certainty =
         (1 - idm_theta_scalar(problem->theta, IDM_DISCOUNT)) * report.bound;
     assert_true(duality_gap(problem, &forward, &scale) <= 1e-8 * scale + expected_certainty);
@@ -309,7 +313,7 @@ static void discounts_near_1_are_right_or_refused(void **state)
   }
 }
 
-/* Terminal actions end it long before the discount does. */
+/* Terminal actions end trajectories long before the discount has an effect. */
 static void terminal_actions_near_1(void **state)
 {
   (void)state;
@@ -325,8 +329,8 @@ static void terminal_actions_near_1(void **state)
   }
 }
 
-/* Beliefs that never come back: two corners that keep whoever reaches them. Nothing is refused at
- * .9999, and whatever is answered nearer to 1 is right. */
+/* Beliefs that do not recur: two absorbing corners. No result is rejected at .9999, and every
+ * accepted result nearer to 1 is accurate. */
 static void absorbed_beliefs(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* Golden cases: values, policies, beliefs, likelihoods and complexities computed independently from
- * the equations by golden/make_golden.py. */
+/* Tests golden cases: values, policies, beliefs, likelihoods and complexities computed
+ * independently from the equations by golden/make_golden.py. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ typedef struct golden {
   idm_problem *problem;
   idm_workspace *workspace;
   idm_forward forward;
-  double sharpness; /* how much an error of V grows in a policy: 1/|alpha| */
+  double sharpness; /* factor from an error of V to an error of a policy: 1/|alpha| */
 } golden;
 
 static void close_case(golden *g)
@@ -52,8 +52,8 @@ static void parse_belief(const golden *g, const char *text, double *z)
   for (size_t s = 0; s < k; s++, text = end + 1) z[s] = strtod(text, &end);
 }
 
-/* Follow "u:x,u:x,..."; a final "u:" only decides. Returns the log-likelihood; z gets the last
- * belief. */
+/* Follows "u:x,u:x,..."; a final "u:" is a decision without an observation. Returns the
+ * log-likelihood; z receives the last belief. */
 static double continuation(const golden *g, const char *path, double *z)
 {
   const idm_setting *setting = g->problem->setting;

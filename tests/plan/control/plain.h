@@ -1,5 +1,5 @@
-/* Bounded rational control written out plainly, to test the planner against:
- * one belief at a time, in long double, with nothing folded, sliced or kept. */
+/* Direct implementation of bounded rational control, the reference for tests of the planner: one
+ * belief at a time, in long double, without folding, slices or caches. */
 #ifndef IDM_TESTS_PLAIN_CONTROL_H
 #define IDM_TESTS_PLAIN_CONTROL_H
 
@@ -10,10 +10,10 @@
 #include "plan/control/control.h"
 #include "support.h"
 
-/* No problem of these tests has more of anything than this. */
+/* Largest number of states, actions, observations or models in these tests. */
 enum { PLAIN_MOST = 8 };
 
-/* T log sum_j w_j exp(x_j/T) and its weights, for every T and limit. */
+/* T log sum_j w_j exp(x_j/T) and its weights, for every T including its limits. */
 static inline double plain_soft(double t, size_t count, const double *w, const double *x, double *p)
 {
   long double best = signbit(t) ? INFINITY : -INFINITY;
@@ -27,7 +27,7 @@ static inline double plain_soft(double t, size_t count, const double *w, const d
   long double share[PLAIN_MOST];
   for (size_t j = 0; j < count; j++) {
     const long double y = (x[j] - best) / t;
-    const long double same = (double)best == x[j] ? w[j] : 0; /* the limit 0 */
+    const long double same = (double)best == x[j] ? w[j] : 0; /* the limit T = 0 */
     share[j] = isinf(t) ? w[j] : t == 0 ? same : w[j] > 0 ? w[j] * expl(y) : 0;
     if (!(w[j] > 0)) share[j] = 0;
     if (w[j] > 0 && t != 0 && !isinf(t)) excess += w[j] * expm1l(y);
@@ -38,7 +38,7 @@ static inline double plain_soft(double t, size_t count, const double *w, const d
   return (double)(t == 0 ? best : best + t * log1pl(excess));
 }
 
-/* log of the Dirichlet prior of successor beliefs; 0 where there is none. */
+/* Log density of the Dirichlet prior of successor beliefs; 0 if there is none. */
 static inline double plain_log_prior(const idm_problem *problem, const double *z)
 {
   const idm_block *block = &problem->theta->block[IDM_BELIEF_PRIOR];
@@ -53,7 +53,8 @@ static inline double plain_log_prior(const idm_problem *problem, const double *z
   return block->size ? sum + lgamma(total) : 0;
 }
 
-/* p(s', x) from belief z, by its definition, the emitter being the state before or after. */
+/* p(s', x) from belief z, by its definition; x is emitted by the state before or after the
+ * transition. */
 static inline double plain_joint(const idm_problem *problem, const double *tau, const double *omega,
                                  const double *z, size_t x, double *joint)
 {
@@ -70,7 +71,8 @@ static inline double plain_joint(const idm_problem *problem, const double *tau, 
   return p;
 }
 
-/* The belief after x by the agent's powers, by its definition; p(x) stays what it is. */
+/* The belief after x with the agent's powers, by its definition; returns p(x), which the powers do
+ * not change. */
 static inline double plain_after(const idm_problem *problem, const double *tau, const double *omega,
                                  const double *z, size_t x, double *after)
 {
@@ -95,8 +97,8 @@ static inline double plain_after(const idm_problem *problem, const double *tau, 
   return p;
 }
 
-/* Whether two observations lead to the same belief wherever they are made; where the emitter is the
- * state acted in, by trying beliefs of two states. */
+/* Returns whether two observations lead to the same belief from every belief. If the state before
+ * the transition emits, beliefs on two states are tried. */
 static inline bool plain_same(const idm_problem *problem, const double *tau, const double *emission,
                               size_t x, size_t y)
 {
@@ -123,7 +125,7 @@ static inline bool plain_same(const idm_problem *problem, const double *tau, con
   return true;
 }
 
-/* The belief where nothing is perceived. */
+/* The belief after an unperceived observation. */
 static inline void plain_predict(const idm_problem *problem, const double *tau, const double *z,
                                  double *after)
 {
@@ -134,8 +136,8 @@ static inline void plain_predict(const idm_problem *problem, const double *tau, 
   }
 }
 
-/* Whether x leads from every belief to the belief where nothing is perceived: by trying beliefs
- * of two states. */
+/* Returns whether x leads from every belief to the belief of an unperceived observation, by trying
+ * beliefs on two states. */
 static inline bool plain_idle(const idm_problem *problem, const double *tau, const double *emission,
                               size_t x)
 {
@@ -153,7 +155,7 @@ static inline bool plain_idle(const idm_problem *problem, const double *tau, con
   return true;
 }
 
-/* a(z,u), from H(X|z,u) of the models mixed by their weights. */
+/* The probability of perception a(z,u), from H(X|z,u) of the models mixed by their weights. */
 static inline double plain_passes(const idm_problem *problem, const double *z, size_t u)
 {
   const idm_theta *theta = problem->theta;
@@ -188,8 +190,8 @@ static inline double plain_award(const idm_theta *theta, const double *z)
   return most > above + 1e-12 ? award : 0;
 }
 
-/* K(z, u, m) from next values v on the lattice, which leave out the awards of their own points;
- * `last`: nothing is paid any more. */
+/* K(z, u, m) from successor values v on the lattice, which exclude the awards of their points;
+ * `last`: the successor values are zero. */
 static inline double plain_k_of(const idm_problem *problem, const idm_lattice *lattice,
                                 const double *v, const double *z, size_t u, size_t m, bool last)
 {
@@ -202,7 +204,7 @@ static inline double plain_k_of(const idm_problem *problem, const idm_lattice *l
   for (size_t x = 0; x < n.observations; x++) {
     p[x] = passes * plain_after(problem, tau, omega, z, x, posterior[x]);
   }
-  p[n.observations] = 1 - passes; /* nothing is perceived */
+  p[n.observations] = 1 - passes; /* not perceived */
   plain_predict(problem, tau, z, posterior[n.observations]);
   double future = 0, surprise = 0;
   bool counted[PLAIN_MOST + 1] = {false};
@@ -236,7 +238,7 @@ static inline double plain_k(const idm_problem *problem, const idm_lattice *latt
   return plain_k_of(problem, lattice, v, z, u, m, false);
 }
 
-/* What one application of B* gives at a belief. */
+/* The result of one application of B* at a belief. */
 typedef struct plain_result {
   double value;
   double q[PLAIN_MOST];
@@ -244,7 +246,7 @@ typedef struct plain_result {
   double sigma[PLAIN_MOST * PLAIN_MOST]; /* [action][model] */
 } plain_result;
 
-/* max_i a_i.z of an action's pieces behind the two fields; 0 where there are none. */
+/* max_i a_i.z over the pieces of an action, which follow the two fields; 0 if there are none. */
 static inline double plain_pieces(const idm_theta *theta, size_t u, const double *z)
 {
   const idm_block *block = &theta->block[IDM_BELIEF_UTILITY];
@@ -258,8 +260,8 @@ static inline double plain_pieces(const idm_theta *theta, size_t u, const double
   return best;
 }
 
-/* Rewards, K, Q, pi, sigma and V at z, from next values v, for a variant of the utility; without
- * the award at z, but for corners. */
+/* Rewards, K, Q, pi, sigma and V at z, from successor values v, for a variant of the utility.
+ * Excludes the award at z, except at corners. */
 static inline plain_result plain_step(const idm_problem *problem, const idm_lattice *lattice,
                                       size_t variant, const double *v, const double *z, bool last)
 {
@@ -295,7 +297,7 @@ static inline plain_result plain_backup(const idm_problem *problem, const idm_la
   return plain_step(problem, lattice, variant, v, z, false);
 }
 
-/* Content of the planner `bounded-rational` for a problem, planned tightly. */
+/* Returns a content of the planner `bounded-rational`, planned to a small tolerance. */
 static inline control *plain_content(const idm_problem *problem)
 {
   const idm_solver solver = {.method = IDM_METHOD_NEWTON, .tolerance = 1e-11, .limit = 200};
@@ -308,8 +310,8 @@ static inline control *plain_content(const idm_problem *problem)
   return content;
 }
 
-/* Make every row of an action's transition that of state 0, under one model: it resets the state.
- */
+/* Makes every row of an action's transition under one model equal to that of state 0, so that it
+ * resets the state. */
 static inline void plain_forget(idm_problem *problem, size_t action, size_t model)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -318,7 +320,7 @@ static inline void plain_forget(idm_problem *problem, size_t action, size_t mode
   for (size_t s = 1; s < n.states; s++) memcpy(tau + s * n.states, tau, n.states * sizeof *tau);
 }
 
-/* Make the first two observations of an action proportional, under every model. */
+/* Makes the first two observations of an action proportional, under every model. */
 static inline void plain_blur(idm_problem *problem, size_t action)
 {
   const idm_sizes n = problem->theta->sizes;

@@ -1,4 +1,4 @@
-/* Plans preconditioned by the inverse at a solution kept are those of plain Newton steps. */
+/* Tests plans preconditioned by the inverse at a stored solution against ordinary Newton steps. */
 #include "idm/workspace.h"
 #include "plan/control/control.h"
 #include "plan/control/plain.h"
@@ -16,7 +16,7 @@ static idm_problem *drawn(int i, idm_random *random)
   return problem;
 }
 
-/* Plan by what is kept in slot 0; returns the products spent. */
+/* Plans from the solution stored in slot 0. Returns the number of products. */
 static long plan(idm_workspace *workspace, const idm_theta *theta, bool precondition)
 {
   const double one = 1;
@@ -32,7 +32,7 @@ static long plan(idm_workspace *workspace, const idm_theta *theta, bool precondi
   return report.sweeps;
 }
 
-/* Plan from nothing, and keep the solution with its inverse. */
+/* Plans from a cold start, and stores the solution with its inverse. */
 static idm_workspace *anchored(const idm_problem *problem)
 {
   idm_workspace *workspace;

@@ -1,4 +1,5 @@
-/* The solver: certified bounds, Newton against sweeps, limits, and exact optima. */
+/* Tests the solver: certified bounds against tighter solves, Newton against value iteration,
+ * limits, and exact optima. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 15}, {3, 2, 3, 2, 6}, {2, 2, 3, 2, 20}};
 
-/* Value at the start by a method, from nothing. */
+/* Value at the start by a method, from a cold start. */
 static double start_value(const idm_problem *problem, idm_solve_method method, double tolerance,
                           idm_plan_report *report)
 {
@@ -23,7 +24,8 @@ static double start_value(const idm_problem *problem, idm_solve_method method, d
   return value;
 }
 
-/* Unlike signs are where Newton cycles: 1,500 problems near the hard limits, all sign pairs. */
+/* Newton's method cycles where signs differ: 1,500 problems near the limits of 0, with all pairs of
+ * signs. */
 static void newton_agrees_with_shifted_sweeps(void **state)
 {
   (void)state;
@@ -52,7 +54,7 @@ static void newton_agrees_with_shifted_sweeps(void **state)
   print_message("%d of 1500 needed more than 12 Newton steps\n", stubborn);
 }
 
-/* The bound that is reported must cover the true error: compare with a far tighter solve. */
+/* The reported bound must cover the true error, which is computed by a far tighter solve. */
 static void bounds_cover_the_error(void **state)
 {
   (void)state;
@@ -90,7 +92,7 @@ static void slow_mixing_and_long_horizons_converge(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A warm start must lead to the same answer as a cold one. */
+/* A warm start must give the same solution as a cold one. */
 static void warm_equals_cold(void **state)
 {
   (void)state;
@@ -106,9 +108,8 @@ static void warm_equals_cold(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Other dynamics in the same workspace: the successor operator is rebuilt. */
-/* Where nothing is paid the value is 0, and a plan that starts from another solution finds it at
- * once: no error is small relative to 0. */
+/* If all utilities are 0 the value is 0, and a plan that starts from another solution finds it at
+ * once, although no error is small relative to 0. */
 static void nothing_is_paid_at_once(void **state)
 {
   (void)state;
@@ -133,6 +134,7 @@ static void nothing_is_paid_at_once(void **state)
   }
 }
 
+/* New dynamics in the same workspace: the successor operator is rebuilt. */
 static void changed_dynamics_rebuild_the_operator(void **state)
 {
   (void)state;
@@ -173,7 +175,7 @@ static void limits_are_limits(void **state)
   }
 }
 
-/* Renaming actions and observations changes nothing but the names. */
+/* Permuting the labels of actions and observations permutes the policy. */
 static void relabelling_permutes_the_policy(void **state)
 {
   (void)state;
@@ -238,7 +240,7 @@ static void a_constant_utility_shifts_the_value(void **state)
 
 /* --- exact optima --------------------------------------------------------------------------- */
 
-/* The belief in state 1 at which `action` stops being the likeliest, by bisection between two
+/* The belief in state 1 at which `action` stops being the most probable, by bisection between two
  * beliefs. */
 static double threshold(idm_workspace *workspace, size_t action, double inside, double outside)
 {
@@ -258,7 +260,7 @@ static double threshold(idm_workspace *workspace, size_t action, double inside, 
 static void check_optimum(idm_problem *problem, size_t wait, double value, double low, double high)
 {
   idm_plan_report report;
-  /* Along multiples of r the lattice value falls to the exact optimum. */
+  /* Along multiples of r the lattice value decreases to the exact optimum. */
   double last = INFINITY;
   for (int r = 9; r <= 9 * 81; r *= 3) {
     problem->agent.resolution = r;
@@ -278,8 +280,8 @@ static void check_optimum(idm_problem *problem, size_t wait, double value, doubl
   idm_workspace_destroy(workspace);
 }
 
-/* Exact values and thresholds by the finitely transient policy of Tiger and of DIAG with one model.
- */
+/* Exact values and thresholds from the finitely transient policy of Tiger, and of DIAG with one
+ * model. */
 static void tiger_and_diag_reach_their_optima(void **state)
 {
   (void)state;
@@ -297,7 +299,7 @@ static void tiger_and_diag_reach_their_optima(void **state)
   idm_problem_destroy(diag);
 }
 
-/* Values of other people's problems, certified elsewhere: lower and upper bound at the start. */
+/* Values of published problems against certified lower and upper bounds at the start. */
 static void classic_problems_meet_their_bounds(void **state)
 {
   (void)state;
@@ -335,7 +337,7 @@ static void a_lattice_too_large_is_refused_with_its_size(void **state)
   assert_non_null(strstr(support_error.message, "GiB"));
   const char *fits = strstr(support_error.message, "largest resolution that fits is ");
   assert_non_null(fits);
-  /* What it proposes must itself be accepted by the check: try a tenth of it for speed. */
+  /* The proposed resolution must be accepted; a tenth of it is tried, for speed. */
   const int proposed = atoi(fits + strlen("largest resolution that fits is "));
   assert_true(proposed >= 1 && proposed < 200);
   idm_problem_destroy(problem);

@@ -1,4 +1,5 @@
-/* The specification policy, and the planner that looks at the worst share of its models. */
+/* Tests the specification policy, and the planner that minimises over the worst share of its
+ * models, against a direct backup and its limits. */
 #include "plan/control/control.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static idm_problem *cvar_scratch(idm_random *random, double level)
   return problem;
 }
 
-/* V = B*V, by a plain backup with the worst share in the models' place. */
+/* V = B*V, by a direct backup with the mean of the worst share over models. */
 static void test_fixed_point(void **state)
 {
   (void)state;
@@ -61,7 +62,8 @@ static void test_fixed_point(void **state)
   }
 }
 
-/* At its ends it is bounded rational control: the mean of the models, and the worst of them. */
+/* At its limits the planner is bounded rational control: the mean over models, and the worst model.
+ */
 static void test_ends(void **state)
 {
   (void)state;
@@ -91,7 +93,7 @@ static void test_ends(void **state)
   }
 }
 
-/* Who fears more expects less. */
+/* The value increases with the level. */
 static void test_monotone(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The utility of a belief by action: exact values, slopes by differences, and a plan
- * against plain value iteration. */
+/* Tests the utility of a belief by action: exact values, derivatives against differences, and a
+ * plan against direct value iteration. */
 #include "plan/control/control.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static void slopes_are_differences(void **state)
     }
 }
 
-/* --- the tiger, whose caller is paid for certainty when listening and loses by it at doors ---- */
+/* --- Tiger with utilities of beliefs by action ------------------------------------------------ */
 
 enum { POINTS = 41, DOORS = 3 };
 static const double alpha = 0.7, discount = 0.9, heard = 0.85;
@@ -83,7 +83,7 @@ static double paid(double p, int u)
   return p * utility[u][0] + (1 - p) * utility[u][1] - entropy[u] * h + guess[u] * fmax(p, 1 - p);
 }
 
-/* One step from values v, by the formulas of the problem. */
+/* One backup at values v, by the formulas of the problem. */
 static double step(const double *v, double p, double *q)
 {
   const double left = p * heard + (1 - p) * (1 - heard);

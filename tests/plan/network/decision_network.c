@@ -1,4 +1,5 @@
-/* Decision networks: a rule without a hidden layer, any frequencies with one. */
+/* Tests decision networks: equal to a decision rule without a hidden layer, and fitted to any
+ * frequencies with one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +70,7 @@ static void scores_by_hand(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- how large it is, and what it starts from ----------------------------------------------- */
+/* --- size and initial values ---------------------------------------------------------------- */
 
 static void width_and_seed_start_it_anew(void **state)
 {
@@ -87,8 +88,8 @@ static void width_and_seed_start_it_anew(void **state)
   support_assign(problem, "hidden=5");
   assert_true(block->value[1] == first);
   block->value[1] = 7;
-  support_assign(problem, "evaluate=interpolate"); /* that is no matter of its shape */
-  support_assign(problem, "hidden=5");             /* nor is what does not change */
+  support_assign(problem, "evaluate=interpolate"); /* does not affect the shape */
+  support_assign(problem, "hidden=5");             /* nor does an unchanged value */
   check(idm_problem_set_planner(problem, idm_planner_find("decision-network"), &support_error));
   assert_true(block->value[1] == 7);
   support_assign(problem, "seed=2");
@@ -96,7 +97,7 @@ static void width_and_seed_start_it_anew(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A host program that changes the width by hand is told. */
+/* A width changed by a host program without resizing the block is an error. */
 static void numbers_must_be_as_many_as_the_width_asks_for(void **state)
 {
   (void)state;
@@ -113,7 +114,7 @@ static void numbers_must_be_as_many_as_the_width_asks_for(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Numbers given in a file stay, in whatever order the keys stand. */
+/* Numbers given in a file are kept, whatever the order of the keys. */
 static void files_hold_networks(void **state)
 {
   (void)state;
@@ -158,7 +159,8 @@ static double log_likelihood_of_frequencies(const idm_data *data)
   return sum;
 }
 
-/* Maximum likelihood over a fully observed log: the frequencies, with a hidden layer or without. */
+/* Maximum likelihood on a fully observed log equals the frequencies, with a hidden layer or
+ * without. */
 static void it_learns_frequencies(void **state)
 {
   (void)state;
@@ -200,8 +202,7 @@ static void it_learns_frequencies(void **state)
   }
 }
 
-/* Two actions whose scores overflow would look alike: planning fails instead, and leaves no plan.
- */
+/* Overflowing scores would be indistinguishable: planning fails, and leaves no plan. */
 static void overflow_is_said(void **state)
 {
   (void)state;

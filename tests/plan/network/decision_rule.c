@@ -1,4 +1,4 @@
-/* Decision rules: softmax of linear scores, by hand. */
+/* Tests decision rules, the softmax of linear scores, against hand computations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void ask(const void *content, double p, double *pi, double *sigma, double
   scratch[count] = guard;
   rule()->belief->policy(content, 0, 0, z, pi, sigma, scratch);
   rule()->belief->log_policy(content, 0, 0, z, log_pi, scratch);
-  double later[3]; /* neither variant nor time matters */
+  double later[3]; /* neither variant nor step has an effect */
   rule()->belief->policy(content, 1, 9, z, later, NULL, scratch);
   assert_memory_equal(later, pi, sizeof later);
   assert_true(scratch[count] == guard);
@@ -70,7 +70,7 @@ static void scores_are_linear_in_the_belief(void **state)
     for (int u = 0; u < 3; u++) {
       assert_near(pi[u], by_hand[u], 1e-14);
       assert_near(log_pi[u], log(by_hand[u]), 1e-14);
-      /* No model is favoured: sigma is its prior. */
+      /* sigma is the model prior. */
       for (int m = 0; m < 2; m++)
         assert_true(sigma[2 * u + m] == problem->theta->block[IDM_MODEL_PRIOR].value[m]);
     }
@@ -79,7 +79,7 @@ static void scores_are_linear_in_the_belief(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Numbers are copied in by planning: later changes of theta count only when planned for. */
+/* Planning copies the numbers: later changes of theta have no effect until the next plan. */
 static void planning_takes_the_numbers_in(void **state)
 {
   (void)state;
@@ -106,8 +106,8 @@ static void planning_takes_the_numbers_in(void **state)
   idm_problem_destroy(problem);
 }
 
-/* choice: best. The largest score of those that the prior leaves, the prior among equals, and no
- * derivative by what the scores are made of. */
+/* choice: best. The largest score among actions of positive prior, the prior among ties, and no
+ * derivative by the weights of the scores. */
 static void the_best_is_taken(void **state)
 {
   (void)state;
@@ -123,7 +123,7 @@ static void the_best_is_taken(void **state)
   assert_true(log_pi[0] == 0 && log_pi[1] == -INFINITY);
   ask(content, 1, pi, NULL, log_pi);
   assert_true(pi[1] == 1 && log_pi[1] == 0);
-  /* 1.5 - 2p against -1.5 + 3p: the same at p = .6, and .3 as well. */
+  /* 1.5 - 2p and -1.5 + 3p are equal at p = .6, and equal to .3. */
   ask(content, 0.6, pi, NULL, log_pi);
   for (int u = 0; u < 3; u++) {
     assert_near(pi[u], prior[u], 1e-14);
@@ -158,10 +158,10 @@ static void weights_are_needed(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- what can be told ----------------------------------------------------------------------- */
+/* --- identified weights --------------------------------------------------------------------- */
 
-/* Directions in which log pi moves at some beliefs: the rank of its Jacobian in the free numbers,
- * by elimination with full pivots. */
+/* Number of identified directions: the rank of the Jacobian of log pi at some beliefs in the free
+ * numbers, by elimination with full pivoting. */
 static size_t identified(idm_problem *problem, size_t *ret_free)
 {
   enum { most = 12, points = 7 };
@@ -219,7 +219,8 @@ static size_t identified(idm_problem *problem, size_t *ret_free)
   return rank;
 }
 
-/* With a reference, as many numbers are free as can be told; without, more. */
+/* With a reference, the number of free weights equals the number of identified directions; without,
+ * it is larger. */
 static void free_weights_are_those_that_can_be_told(void **state)
 {
   (void)state;
@@ -242,7 +243,7 @@ static void free_weights_are_those_that_can_be_told(void **state)
     }
 }
 
-/* The reference: the first action without weights, the first, or the one that is chosen. */
+/* The reference: the first action whose weights are zero, the first, or the given one. */
 static void references(void **state)
 {
   (void)state;

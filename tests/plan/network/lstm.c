@@ -1,4 +1,5 @@
-/* A long short-term memory against plain loops, and its way back against differences. */
+/* Tests a long short-term memory against direct loops, and its backward pass against differences.
+ */
 #include "plan/network/network.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ static void steps_are_those_of_plain_loops(void **state)
   tear_down(&b);
 }
 
-/* A function of everything that a step gives, linear in it. */
+/* A linear function of all outputs of a step. */
 static double total(batch *b, const double *weight)
 {
   double sum = 0;
@@ -124,7 +125,7 @@ static void ways_back_are_those_of_differences(void **state)
   tear_down(&b);
 }
 
-/* Far out gates are shut or open, and what is no number stays none. */
+/* Gates saturate for large inputs, and NaN propagates. */
 static void ends_of_the_range(void **state)
 {
   (void)state;

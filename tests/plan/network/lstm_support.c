@@ -1,10 +1,10 @@
-/* A long short-term memory in plain loops. */
+/* Implements a long short-term memory by direct loops. */
 #include "plan/network/lstm_support.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What gate `gate` of unit j is a function of. */
+/* The input of gate `gate` of unit j. */
 static double gate_input(const plain_lstm *l, int gate, size_t j, int action, int observation)
 {
   const size_t width = 4 * l->units, at = (size_t)gate * l->units + j;

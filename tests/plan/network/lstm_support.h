@@ -1,4 +1,4 @@
-/* A long short-term memory in plain loops, written from its definition and nothing else. */
+/* Provides a long short-term memory by direct loops, written from its definition. */
 #ifndef IDM_TESTS_PLAN_NETWORK_LSTM_SUPPORT_H
 #define IDM_TESTS_PLAN_NETWORK_LSTM_SUPPORT_H
 
@@ -12,9 +12,9 @@ typedef struct plain_lstm {
   double h[PLAIN_UNITS], c[PLAIN_UNITS];
 } plain_lstm;
 
-/* Read an action and an observation, -1 for none. */
+/* Updates the memory by an action and an observation, -1 for none. */
 void plain_read(plain_lstm *l, int action, int observation);
-/* Scores of the actions. */
+/* Computes the scores of the actions. */
 void plain_score(const plain_lstm *l, double *score);
 
 #endif

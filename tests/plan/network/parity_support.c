@@ -1,4 +1,4 @@
-/* A task that needs a memory of two steps. */
+/* Provides a task that requires a memory of two steps. */
 #include "plan/network/parity_support.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Prototypes: nearest of some beliefs, by hand. */
+/* Tests prototypes, the choice by the nearest of some beliefs, against hand computations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,8 @@ static void distances_by_hand(void **state)
   idm_problem_destroy(problem);
 }
 
-/* log pi_u - log pi_v is linear in z: its boundary is a hyperplane, half-way between the two. */
+/* log pi_u - log pi_v is linear in z: the boundary is a hyperplane half-way between the two
+ * prototypes. */
 static void boundaries_are_hyperplanes(void **state)
 {
   (void)state;
@@ -74,7 +75,7 @@ static void boundaries_are_hyperplanes(void **state)
   idm_problem_destroy(problem);
 }
 
-/* kappa = 0 tells nothing apart; a large one takes the nearest. */
+/* At kappa = 0 the policy is uniform; a large kappa chooses the nearest prototype. */
 static void limits_of_sharpness(void **state)
 {
   (void)state;
@@ -126,8 +127,7 @@ static void rows_are_free(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The chance of each action at beliefs all over the simplex, by the truth and by an answer to what
- * it did. */
+/* The log-loss of the fitted parameters is below that of the truth, by less than 0.01. */
 static void prototypes_are_recovered(void **state)
 {
   (void)state;
@@ -159,7 +159,7 @@ static void prototypes_are_recovered(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Written and read again it is the same; a row may be weights. */
+/* The problem is unchanged after writing and reading; a row may be given as weights. */
 static void files_hold_prototypes(void **state)
 {
   (void)state;

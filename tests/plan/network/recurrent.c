@@ -1,4 +1,4 @@
-/* The planner `recurrent` against a plain loop over the log, and what it can learn. */
+/* Tests the planner `recurrent` against a direct loop over the log, and tasks it can learn. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static double score_of(const idm_problem *problem, const idm_data *data, size_t 
   return score.log_likelihood;
 }
 
-/* By the definition: row after row, trajectory after trajectory. */
+/* The log-likelihood by its definition: row by row, trajectory by trajectory. */
 static double plain_log_likelihood(const idm_problem *problem, const idm_data *data, bool observed)
 {
   const double perseverance = idm_theta_scalar(problem->theta, IDM_PERSEVERANCE);
@@ -56,7 +56,7 @@ static double plain_log_likelihood(const idm_problem *problem, const idm_data *d
                         .layer = (size_t)problem->agent.layer,
                         .weights = problem->theta->block[NETWORK].value};
     int last = -1;
-    plain_read(&plain, -1, observed ? 1 : -1); /* it begins in b */
+    plain_read(&plain, -1, observed ? 1 : -1); /* it starts in b */
     for (size_t i = data->first[t]; i < data->first[t + 1]; i++) {
       double score[3], total = 0;
       plain_score(&plain, score);
@@ -80,20 +80,20 @@ static void scores_are_those_of_a_plain_loop(void **state)
       idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.05);
     }
     idm_data *data = support_simulate(problem, simulation);
-    for (size_t t = 0; t < 5; t++) /* what nobody decides after is not asked for */
+    for (size_t t = 0; t < 5; t++) /* a last observation is not needed */
       data->observation[data->first[t + 1] - 1] = IDM_MISSING;
     size_t nodes;
     const double expected = plain_log_likelihood(problem, data, observed);
     assert_near(score_of(problem, data, &nodes), expected, 1e-12);
-    assert_true(nodes < data->rows + 1); /* what is shared is read once */
+    assert_true(nodes < data->rows + 1); /* shared histories are processed once */
     idm_data_destroy(data);
     idm_problem_destroy(problem);
   }
 }
 
-/* --- what it refuses ------------------------------------------------------------------------ */
+/* --- rejected input ------------------------------------------------------------------------- */
 
-/* A log with a gap is refused at its row, whether an action or an observation is missing. */
+/* A log with a gap is rejected at its row, whether an action or an observation is missing. */
 static void everything_must_be_recorded(void **state)
 {
   (void)state;
@@ -136,7 +136,7 @@ static void it_needs_a_memory(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Weights so large that scores overflow are an error, not a number. */
+/* Overflowing scores are an error. */
 static void overflow_is_said(void **state)
 {
   (void)state;

@@ -1,5 +1,6 @@
-/* The slope of `recurrent` over a tree that is cut into several swaths: directions against
- * differences. (Every number of small networks: tests/plan/behavior.c.) */
+/* Tests the gradient of `recurrent` over a tree that is divided into several chunks: directional
+ * derivatives against differences. (For every number of small networks see tests/plan/behavior.c.)
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static double moved(const scene *s, const double *direction, double step, idm_th
   return score.log_likelihood;
 }
 
-/* At 64 units a swath has room for some 13,000 places. */
+/* At 64 units a chunk has room for about 13,000 nodes. */
 static void swaths_add_up(void **state)
 {
   (void)state;

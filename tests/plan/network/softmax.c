@@ -1,5 +1,5 @@
-/* Softmax of scores that a planner of the test tree makes up: policies by hand, limits, and slopes
- * against differences. */
+/* Tests the softmax of scores of a planner in the test tree: policies by hand, limits, and
+ * derivatives against differences. */
 #include "plan/network/network.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { STATES = 2, ACTIONS = 3, MODELS = 2, WEIGHTS = 2 * ACTIONS };
 
-/* score(u) = w(u, 0) + w(u, 1) h, h = z(1)^2: bent, and by way of something hidden. */
+/* score(u) = w(u, 0) + w(u, 1) h, h = z(1)^2: nonlinear in z, through a hidden number. */
 static void score(const softmax *s, const double *z, double *hidden, double *scores)
 {
   hidden[0] = z[1] * z[1];
@@ -84,7 +84,7 @@ static void policies_are_those_of_the_formula(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A prior of 0 beats any score, finite logs elsewhere. */
+/* A prior of 0 excludes an action whatever its score; other logarithms are finite. */
 static void a_prior_of_zero_excludes_an_action(void **state)
 {
   (void)state;
@@ -136,12 +136,12 @@ static void numbers_beyond_all_range_are_refused(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- slopes --------------------------------------------------------------------------------- */
+/* --- derivatives ---------------------------------------------------------------------------- */
 
 static const double by_log[ACTIONS] = {0.7, -0.4, 1.1};
 static const double by_model[ACTIONS * MODELS] = {0.3, 0.1, -0.2, 0.6, 0.5, -0.9};
 
-/* Sum of by_log log pi and by_model sigma. */
+/* The sum of by_log log pi and by_model sigma. */
 static double whole(const idm_problem *problem, const double *z)
 {
   softmax *s = open_content(problem, &by_prior);
@@ -154,7 +154,7 @@ static double whole(const idm_problem *problem, const double *z)
   return sum;
 }
 
-/* Slopes of that at a temperature, into `slope` and by_belief. */
+/* Derivatives of that sum at a temperature, in *ret_gradient and by_belief. */
 static void go_back(const idm_problem *problem, double temperature, const double *derivatives,
                     const double *z, idm_theta **ret_gradient, double *by_belief)
 {
@@ -166,7 +166,7 @@ static void go_back(const idm_problem *problem, double temperature, const double
   ask(s, z[1], pi, NULL, log_pi);
   check(idm_theta_copy(problem->theta, ret_gradient, &support_error));
   check(ops->create(s, &adjoint, &support_error));
-  for (int round = 0; round < 2; round++) { /* the second knows nothing of the first */
+  for (int round = 0; round < 2; round++) { /* the second pass is independent of the first */
     for (size_t b = 0; b < (*ret_gradient)->blocks; b++)
       for (size_t i = 0; i < (*ret_gradient)->block[b].size; i++)
         (*ret_gradient)->block[b].value[i] = 0;
@@ -216,8 +216,8 @@ static void slopes_are_those_of_differences(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Of the best action: what ties hang on is the prior alone, log pi_0 = log(p_0 / (p_0 + p_2)) of
- * two equal scores. */
+/* With choice of the best action a tie depends on the prior alone: log pi_0 = log(p_0 / (p_0 +
+ * p_2)) for two equal scores. */
 static void ties_have_the_slope_of_the_prior(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Swaths: every choice once, every place after the one that it follows. */
+/* Tests chunks of the tree of histories: every choice is in one chunk, and every node follows its
+ * predecessor. */
 #include "plan/network/network.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static void every_choice_is_in_one_swath(void **state)
   check_scope(IDM_SCOPE_TRAJECTORY);
 }
 
-/* In a tree of agents trajectories follow each other, and still begin with nothing. */
+/* In a tree of agents trajectories follow each other, and each begins with an empty memory. */
 static void trees_of_agents_do_too(void **state)
 {
   (void)state;

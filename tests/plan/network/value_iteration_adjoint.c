@@ -1,5 +1,5 @@
-/* Slopes of value iteration networks by what makes beliefs and is planned with, against
- * differences. (By all else: tests/plan/behavior.c.) */
+/* Tests derivatives of value iteration networks by the parameters of beliefs and dynamics against
+ * differences. (For all others see tests/plan/behavior.c.) */
 #include <math.h>
 #include <string.h>
 
@@ -53,8 +53,7 @@ static void compare(const scene *s)
   idm_theta_destroy(derivative);
 }
 
-/* With states that are hidden and with such as are observed; a terminal action, which nothing
- * follows. */
+/* Hidden and observed states, and a terminal action, which has no successors. */
 static void slopes_by_transitions(void **state)
 {
   (void)state;
@@ -66,7 +65,7 @@ static void slopes_by_transitions(void **state)
                    (support_shape){STATES, ACTIONS, observed ? STATES : 2, MODELS, 5}, &random)};
     idm_theta *theta = s.problem->theta;
     idm_block *transition = &theta->block[IDM_TRANSITION];
-    for (size_t i = 0; i < transition->size; i++) /* away from the ends of the simplex */
+    for (size_t i = 0; i < transition->size; i++) /* away from the boundary of the simplex */
       transition->value[i] = 0.9 * transition->value[i] + 0.1 / STATES;
     support_set(s.problem, 0.7, INFINITY, 0);
     s.problem->agent.sweeps = 4;

@@ -1,4 +1,5 @@
-/* Value iteration networks: at weights of 1 a horizon, else by hand. */
+/* Tests value iteration networks: planning with a horizon at weights of 1, hand computations
+ * otherwise. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 enum { STATES = 4, ACTIONS = 3, SWEEPS = 6, WEIGHTS = IDM_BLOCK_COUNT };
 
-/* A fully observed problem drawn at random, with a terminal action where that is asked for. */
+/* A random fully observed problem, with a terminal action if requested. */
 static idm_problem *make(uint64_t seed, bool terminal, double alpha)
 {
   idm_random random;
@@ -61,7 +62,7 @@ static void weights_of_one_are_a_horizon(void **state)
     }
 }
 
-/* Two sweeps, from the definition. */
+/* Two sweeps, by the definition. */
 static void weights_by_hand(void **state)
 {
   (void)state;
@@ -103,7 +104,7 @@ static void weights_by_hand(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Transitions given row by row plan and slope as matrices do. */
+/* Sparse transitions give the same plan and derivatives as dense ones. */
 static void rows_are_as_good_as_matrices(void **state)
 {
   (void)state;
@@ -147,7 +148,7 @@ static void rows_are_as_good_as_matrices(void **state)
   for (size_t i = 0; i < 16; i++) assert_near(found[0][i], found[1][i], 1e-12);
 }
 
-/* Alpha and weights from what it did in a fully observed problem. */
+/* Alpha and weights are fitted to decisions in a fully observed problem. */
 static void it_is_fitted(void **state)
 {
   (void)state;

@@ -1,11 +1,11 @@
-/* A sweep of value iteration against a sum over all states that may follow. */
+/* Tests a sweep of value iteration against a sum over all possible successors. */
 #include "plan/network/value_iteration_network.h"
 
 #include "support.h"
 
 enum { STATES = 3, ACTIONS = 2, VARIANTS = 2, SWEEPS = 2 };
 
-/* Full rows, so that moves and a matrix are one array. */
+/* Full rows, so that sparse and dense transitions share one array. */
 static const double transition[ACTIONS][STATES][STATES] = {
     {{0.2, 0.3, 0.5}, {0.6, 0.1, 0.3}, {0.25, 0.25, 0.5}},
     {{0.9, 0.05, 0.05}, {0.4, 0.2, 0.4}, {0.1, 0.7, 0.2}}};
@@ -48,7 +48,7 @@ static void qualities_are_those_of_a_plain_sum(void **state)
   for (size_t i = 0; i < 2 * VARIANTS * SWEEPS * STATES; i++) {
     const size_t s = i % STATES, sweep = i / STATES % SWEEPS, variant = i / STATES / SWEEPS % 2;
     double quality[ACTIONS], again[ACTIONS], future[ACTIONS];
-    terminal[1] = i / STATES / SWEEPS / VARIANTS; /* nothing follows it */
+    terminal[1] = i / STATES / SWEEPS / VARIANTS; /* no successors */
     idm_sweep_quality(&v, variant, sweep, s, quality, future);
     idm_sweep_quality(&v, variant, sweep, s, again, NULL);
     for (size_t u = 0; u < ACTIONS; u++) {

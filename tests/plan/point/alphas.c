@@ -1,4 +1,4 @@
-/* Vectors of a lower bound: the best of them, those that die, closed ranks. */
+/* Tests the vectors of a lower bound: the best vector, dominated vectors, compaction. */
 #include "plan/point/bounds.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void the_best_is_the_largest(void **state)
       if (a.replacement[i] == i) most = fmax(most, value_of(&a, i, &b));
     assert_near(best.value, most, 1e-14);
     assert_near(value_of(&a, best.vector, &b), most, 1e-14);
-    /* What is known already is kept where nothing is better. */
+    /* The given choice is kept if no vector is better. */
     const alpha_choice kept = idm_alphas_best(&a, &b, a.count, (alpha_choice){3, 10});
     assert_true(kept.vector == 3 && kept.value == 10);
   }
@@ -48,9 +48,9 @@ static void covered_vectors_die(void **state)
   alphas a = {.states = 2};
   check(idm_alphas_add(&a, (const double[]){0, 0}, 0, &support_error));
   check(idm_alphas_add(&a, (const double[]){2, -1}, 1, &support_error));
-  check(idm_alphas_add(&a, (const double[]){0, 1}, 2, &support_error)); /* above the first */
+  check(idm_alphas_add(&a, (const double[]){0, 1}, 2, &support_error)); /* dominates the first */
   assert_int_equal(a.dominated, 1);
-  check(idm_alphas_add(&a, (const double[]){3, 1}, 3, &support_error)); /* above all */
+  check(idm_alphas_add(&a, (const double[]){3, 1}, 3, &support_error)); /* dominates all */
   assert_int_equal(a.dominated, 3);
   assert_int_equal(alpha_current(&a, 0), 3);
   uint32_t map[4], before[5];
@@ -59,7 +59,7 @@ static void covered_vectors_die(void **state)
   for (size_t i = 0; i < 4; i++) assert_int_equal(map[i], 0);
   assert_true(before[3] == 0 && before[4] == 1);
   assert_true(alpha_at(&a, 0, 0) == 3 && alpha_at(&a, 0, 1) == 1);
-  /* Lanes behind are empty again. */
+  /* Lanes after the last vector are empty again. */
   const sparse_belief b = {(const uint32_t[]){0}, (const double[]){1}, 1, 1};
   assert_true(idm_alphas_best(&a, &b, 0, (alpha_choice){9, -INFINITY}).value == 3);
   idm_alphas_free(&a);

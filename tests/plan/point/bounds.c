@@ -1,4 +1,4 @@
-/* The first bounds hold what the best policy is worth. */
+/* Tests that the initial bounds enclose the value of the optimal policy. */
 #include "plan/point/bounds.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static void drop(first *f)
   idm_kernel_destroy(f->kernel);
 }
 
-/* Repeating an action of one utility everywhere is worth utility / (1 - discount), and more cannot
- * be had. */
+/* The value of repeating an action of constant utility is utility / (1 - discount), and here it is
+ * optimal. */
 static void an_even_utility_is_known_at_once(void **state)
 {
   (void)state;
@@ -56,14 +56,14 @@ static void an_even_utility_is_known_at_once(void **state)
     assert_true(f.bounds.stage[0].upper.corner[s] >= 20 - 1e-12);
   }
   drop(&f);
-  /* An action that the prior excludes is none. */
+  /* An action of prior probability 0 is excluded. */
   problem->theta->block[IDM_ACTION_PRIOR].value[0] = 0;
   problem->theta->block[IDM_ACTION_PRIOR].value[1] = 1;
   f = make(problem);
   assert_near(f.bounds.stage[0].upper.corner[0], -20, 1e-6);
   assert_int_equal(f.bounds.stage[0].lower.count, 1);
   drop(&f);
-  /* With a horizon there is a stage a step, and the last one is the utility itself. */
+  /* With a horizon there is one stage per step, and the last stage is the utility. */
   problem->setting->horizon = 4;
   f = make(problem);
   assert_int_equal(f.bounds.stages, 4);
@@ -73,7 +73,8 @@ static void an_even_utility_is_known_at_once(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Corners of the upper bound are above the lattice's value there, vectors below it everywhere. */
+/* Corners of the upper bound are above the lattice's value there, and vectors are below it
+ * everywhere. */
 static void the_value_lies_between(void **state)
 {
   (void)state;
@@ -102,8 +103,9 @@ static void the_value_lies_between(void **state)
 
 enum { CELLS = 2000, WAYS = 4, SIGHTS = 10 };
 
-/* A ring of cells: an action moves on by its number or not at all, what is seen is one of two
- * numbers, and one cell pays. Near a discount of 1 the first bounds take more than 8 s. */
+/* A ring of cells: an action moves by its number of cells or not at all, the observation is one of
+ * two numbers, and one cell has a reward. Near a discount of 1 the initial bounds take more than 8
+ * s. */
 static void write_ring(FILE *out)
 {
   fprintf(out, "discount: 0.99999\nvalues: reward\n");
@@ -144,8 +146,8 @@ static bool stop_at_once(void *context, double lower, double upper)
   return true;
 }
 
-/* Plan, and assert that no trial was made, that it took less than a second of processor time more
- * than `solver` gives, and that there is a pair of bounds. */
+/* Plans, and checks that no trial was made, that it took at most one second of processor time more
+ * than the limit of `solver`, and that there are bounds. */
 static void assert_set_up_stops(const idm_problem *problem, const idm_solver *solver, idm_stop why)
 {
   idm_workspace *workspace;
@@ -163,7 +165,7 @@ static void assert_set_up_stops(const idm_problem *problem, const idm_solver *so
   const double *start = problem->setting->start;
   check(idm_plan_bounds(workspace, 0, start, &lower, &upper, &support_error));
   assert_true(isfinite(lower) && isfinite(upper) && lower < upper);
-  const double most = 1e5 * (1 + 1e-9); /* 1 per step; 1 - discount is rounded */
+  const double most = 1e5 * (1 + 1e-9); /* at most 1 per step; 1 - discount is rounded */
   assert_true(lower >= -most && upper <= most);
   idm_workspace_destroy(workspace);
 }

@@ -1,11 +1,11 @@
-/* The most promising action of a belief. */
+/* Tests the choice of the action with the highest upper bound at a belief. */
 #include "plan/point/search.h"
 
 #include <math.h>
 
 #include "plan/point/graph_support.h"
 
-/* Tiger at even odds, where every action is looked at by hand. */
+/* Tiger at equal odds, where the bounds of all actions are computed by hand. */
 static void looks_until_the_best_stays_the_best(void **state)
 {
   (void)state;
@@ -20,7 +20,7 @@ static void looks_until_the_best_stays_the_best(void **state)
   const sparse_belief b = graph_belief(g, start);
   assert_near(idm_graph_reward(g, &b, 0), -1, 1e-15);
   assert_near(idm_graph_reward(g, &b, 1), -45, 1e-12);
-  /* Its bound is that of what follows, one step off. */
+  /* Its bound is the backup of the successors' bounds. */
   const branch *listen = graph_branch(g, start, 0);
   double sum = 0;
   for (size_t e = listen->edge; e < listen->edge + listen->edges; e++)

@@ -1,4 +1,5 @@
-/* Bounds on the best policy around a lattice's value, and who has none. */
+/* Tests bounds on the optimal value around the value of a lattice against known optima, and
+ * planners that have none. */
 #include "support.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@ static interval enclosed(idm_problem *problem, const char *planner)
   return found;
 }
 
-/* Lattices of other people's problems hold their optimum between their bounds. */
+/* The bounds of lattices enclose the optimum of published problems. */
 static void lattices_hold_the_optimum(void **state)
 {
   (void)state;
@@ -47,7 +48,7 @@ static void lattices_hold_the_optimum(void **state)
   }
 }
 
-/* A coarse lattice is far from the truth, and its bounds say how far. */
+/* The bounds of a coarse lattice are wide. */
 static void coarse_lattices_are_told_apart(void **state)
 {
   (void)state;
@@ -63,7 +64,7 @@ static void coarse_lattices_are_told_apart(void **state)
   idm_problem_destroy(problem);
 }
 
-/* With a horizon, against the search; models and all. */
+/* With a horizon and several models, against the point-based search. */
 static void horizons_are_enclosed(void **state)
 {
   (void)state;
@@ -80,7 +81,7 @@ static void horizons_are_enclosed(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Beliefs that are paid the best of some pieces have a convex value, too. */
+/* If the utility of beliefs is a maximum of linear pieces, the value is convex too. */
 static void prizes_are_enclosed(void **state)
 {
   (void)state;

@@ -1,11 +1,12 @@
-/* Beliefs met once, their successors, and bounds that hear of what is new. */
+/* Tests the graph of beliefs: each belief is stored once, successors are shared, and bounds are
+ * updated by new vectors and points. */
 #include <math.h>
 #include <string.h>
 
 #include "plan/point/graph_support.h"
 
-/* Tiger: what is heard left and then right leads back; 2,000 steps apart in one direction do not.
- */
+/* Tiger: left followed by right leads back to the start; 2,000 steps in one direction reach
+ * different beliefs. */
 static void a_belief_is_met_once(void **state)
 {
   (void)state;
@@ -27,11 +28,11 @@ static void a_belief_is_met_once(void **state)
   assert_near(g->edge[b->edge].p, 0.85 * 0.85 + 0.15 * 0.15, 1e-15);
   back = g->edge[b->edge + 1].node;
   assert_int_equal(back, start);
-  /* Opening a door forgets: both observations lead to one belief, the start. */
+  /* Opening a door resets the state: both observations lead to the start belief. */
   check(idm_graph_expand(g, left, 1, &support_error));
   b = graph_branch(g, left, 1);
   for (size_t e = 0; e < b->edges; e++) assert_int_equal(g->edge[b->edge + e].node, start);
-  /* Many are found again, in a table that has grown. */
+  /* Many beliefs are found again after the table has grown. */
   uint32_t found[600];
   for (int round = 0; round < 2; round++)
     for (int i = 0; i < 600; i++) {
@@ -61,7 +62,7 @@ static void bounds_hear_of_what_is_new(void **state)
   check(
       idm_sawtooth_lower(&f.bounds.stage[0].upper, &b, 40, at, &g->node[at].point, &support_error));
   assert_near(idm_graph_upper(g, at), fmin(upper, 40), 1e-12);
-  /* A vector above all, and ranks closed: the node's own is renumbered. */
+  /* A vector dominates all others; compaction renumbers the vector of the node. */
   check(idm_alphas_add(&f.bounds.stage[0].lower, (const double[]){8, 8}, 2, &support_error));
   check(idm_graph_prune_lower(g, 0, &support_error));
   assert_int_equal(f.bounds.stage[0].lower.dominated, 0);
@@ -72,8 +73,8 @@ static void bounds_hear_of_what_is_new(void **state)
   close_graph(&f);
 }
 
-/* A node may refer to a vector although it has seen none of those left: all that it had seen died,
- * and one that it has not seen replaced its own. Ranks closed again then renumber that one. */
+/* A node can refer to a vector beyond those it has evaluated: all evaluated vectors were dominated,
+ * and a newer one replaced its vector. The next compaction must renumber that one. */
 static void a_vector_not_yet_seen_is_renumbered(void **state)
 {
   (void)state;
@@ -89,7 +90,8 @@ static void a_vector_not_yet_seen_is_renumbered(void **state)
   check(idm_graph_prune_lower(g, 0, &support_error));
   (void)idm_graph_lower(g, at);
   assert_int_equal(lower->action[g->node[at].best], 1);
-  /* All that were seen die; the node's own is replaced by the last of those that come. */
+  /* All evaluated vectors become dominated; the vector of the node is replaced by the last of the
+   * new ones. */
   check(idm_alphas_add(lower, (const double[]){600, -400}, 0, &support_error));
   check(idm_alphas_add(lower, (const double[]){-400, 600}, 1, &support_error));
   for (size_t i = 0; i + 2 < lower->count; i++)
@@ -98,7 +100,7 @@ static void a_vector_not_yet_seen_is_renumbered(void **state)
   check(idm_graph_prune_lower(g, 0, &support_error));
   assert_int_equal(g->node[at].seen_lower, 0);
   assert_int_equal(lower->action[g->node[at].best], 1);
-  /* The first dies: what the node refers to moves down. */
+  /* The first vector becomes dominated, so the index in the node decreases. */
   check(idm_alphas_add(lower, (const double[]){700, -300}, 0, &support_error));
   check(idm_graph_prune_lower(g, 0, &support_error));
   assert_int_equal(lower->action[g->node[at].best], 1);
@@ -110,7 +112,8 @@ static void a_vector_not_yet_seen_is_renumbered(void **state)
 
 enum { STATES = 300, BELIEFS = 60, SUPPORT = 12, ROUNDS = 400 };
 
-/* Every node refers to a living vector that is worth what the node says. */
+/* Checks that every node refers to a vector that is not dominated and whose value is that of the
+ * node. */
 static void assert_nodes_refer_to_their_vectors(const search_graph *g)
 {
   const alphas *lower = &g->bounds->stage[0].lower;
@@ -126,7 +129,7 @@ static void assert_nodes_refer_to_their_vectors(const search_graph *g)
   }
 }
 
-/* A vector above one that there is, nowhere by less than 0 and somewhere by up to `gap`. */
+/* Adds a vector that dominates an existing one, above it by up to `gap` in some states. */
 static void raise_one(search_graph *g, double gap, idm_random *random)
 {
   static double vector[STATES];
@@ -149,7 +152,8 @@ static void enter_beliefs(search_graph *g, idm_random *random)
   }
 }
 
-/* Nodes are visited now and then, vectors die and are renumbered in between, at several gaps. */
+/* Nodes are evaluated from time to time, and vectors are dominated and renumbered in between, at
+ * several gaps. */
 static void many_prunings_keep_what_nodes_refer_to(void **state)
 {
   (void)state;
@@ -170,7 +174,7 @@ static void many_prunings_keep_what_nodes_refer_to(void **state)
   }
 }
 
-/* A vector that is above another in some states and below it in others. */
+/* Adds a vector that is above another in some states and below it in others. */
 static void cross_one(search_graph *g, idm_random *random)
 {
   static double vector[STATES];
@@ -182,7 +186,8 @@ static void cross_one(search_graph *g, idm_random *random)
   check(idm_alphas_add(lower, vector, lower->action[from], &support_error));
 }
 
-/* Where trials have been the bound stays; elsewhere it is the best of the vectors that are left. */
+/* At beliefs visited by trials the bound is kept; elsewhere it is the best of the remaining
+ * vectors. */
 static void vectors_without_use_are_dropped(void **state)
 {
   (void)state;
@@ -223,7 +228,7 @@ static void vectors_without_use_are_dropped(void **state)
   close_graph(&f);
 }
 
-/* A belief of a node, copied. */
+/* A copy of the belief of a node. */
 typedef struct copy {
   uint32_t state[STATES];
   double mass[STATES];
@@ -245,8 +250,8 @@ static void assert_same_belief(const sparse_belief *a, const sparse_belief *b)
   assert_memory_equal(a->mass, b->mass, a->count * sizeof *a->mass);
 }
 
-/* Beliefs without successors that nobody reads make room for others. They are computed again, to
- * the last bit, for bounds and for successors; those with successors stay. */
+/* Beliefs that have no successors and are not in use are dropped. They are recomputed, to the last
+ * bit, for bounds and for successors; those with successors are kept. */
 static void idle_beliefs_are_dropped_and_computed_again(void **state)
 {
   (void)state;
@@ -289,7 +294,7 @@ static size_t always_last(void *context, const double *z, int left)
   return *(const size_t *)context;
 }
 
-/* A policy that is given leaves no other action. */
+/* A given policy excludes all other actions. */
 static void a_policy_holds_actions(void **state)
 {
   (void)state;

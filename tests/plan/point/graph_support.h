@@ -1,4 +1,4 @@
-/* A graph of beliefs for a problem read by name. */
+/* Provides a graph of beliefs for a problem read by name. */
 #ifndef TESTS_PLAN_POINT_GRAPH_SUPPORT_H
 #define TESTS_PLAN_POINT_GRAPH_SUPPORT_H
 
@@ -13,7 +13,7 @@ typedef struct fixture {
   search_graph graph;
 } fixture;
 
-/* A graph for the problem that the fixture holds. */
+/* Creates the graph for the problem of the fixture. */
 static inline void fill_graph(fixture *f)
 {
   const idm_theta *theta = f->problem->theta;

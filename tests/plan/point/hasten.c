@@ -1,15 +1,16 @@
-/* Bounds that Newton's method moves stay bounds, and move as far as sweeps without end would. */
+/* Tests that bounds improved by Newton's method remain bounds, and equal the limit of value
+ * iteration. */
 #include "plan/point/search.h"
 
 #include <math.h>
 
 #include "plan/point/graph_support.h"
 
-/* What the best policy of Tiger is worth at even odds. */
+/* The optimal value of Tiger at equal odds. */
 static const double tiger_value = 19.371368374891;
 
-/* A plan that listens twice and opens what it heard less of is worth, repeated for ever, what its
- * own equation says: v = -1 - g + g^2 (r + g v) with r by hand. */
+/* A plan that listens twice and opens the door heard less often satisfies, repeated for ever, v =
+ * -1 - g + g^2 (r + g v), with r by hand. */
 static void plans_are_worth_what_they_go_on_as(void **state)
 {
   (void)state;
@@ -20,8 +21,8 @@ static void plans_are_worth_what_they_go_on_as(void **state)
   g->plans.width = 2;
   uint32_t start;
   check(idm_graph_add(g, 0, f.p.start, &start, &support_error));
-  /* Far below what they are worth: listen and then do as the next; open left, right, and begin
-   * again. Those that repeat an action are left out. */
+  /* Vectors far below their value: listen and continue with the next; open left or right, and start
+   * again. Plans that repeat an action are omitted. */
   idm_alphas_free(lower);
   static const double low[] = {-1e5, -1e5};
   static const uint32_t after[][2] = {{2, 1}, {0, 0}, {0, 0}};
@@ -31,7 +32,7 @@ static void plans_are_worth_what_they_go_on_as(void **state)
     check(idm_plans_add(&g->plans, start, after[i], &support_error));
   }
   for (int n = 0; n < 3; n++) check(idm_newton_lower(g, &support_error));
-  /* Listen, open the other door: right with .85, at 10, else -100; then begin again. */
+  /* Listen, then open the other door: 10 with probability .85, else -100; then start again. */
   const double once = -1 + 0.95 * (0.85 * 10 - 0.15 * 100);
   const double worth = once / (1 - 0.95 * 0.95);
   assert_near(idm_graph_lower(g, start), worth, 1e-6);
@@ -49,7 +50,7 @@ static void make_point(search_graph *g, uint32_t at)
     check(idm_sawtooth_lower(upper, &b, value, at, point, &support_error));
 }
 
-/* All that follows from the start within so many steps, whatever is done, as points of the bound.
+/* Adds all successors of the start within this many steps, by any actions, as points of the bound.
  */
 static void spread(search_graph *g, int steps)
 {
@@ -89,8 +90,8 @@ static bool looked_often(void *context, double lower, double upper)
   return ++*(int *)context > 60;
 }
 
-/* Actions with fewer outcomes than others have plans that are shorter: what stands behind their end
- * names a vector all the same, and is never gone on with. */
+/* Actions with fewer outcomes than others have shorter plans. Unused entries contain a valid vector
+ * index, and must not be followed. */
 static void actions_may_have_fewer_outcomes(void **state)
 {
   (void)state;
@@ -117,7 +118,7 @@ static void actions_may_have_fewer_outcomes(void **state)
   solver.monitor_context = &looks;
   check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
   check(idm_plan_bounds(workspace, 0, problem->setting->start, &lower, &upper, &support_error));
-  /* The least and the most that any step pays, for ever. */
+  /* The least and the largest utility of a step, for ever. */
   assert_true(lower > -0.6e4 && upper < 3.4e4);
   idm_workspace_destroy(workspace);
   idm_problem_destroy(problem);

@@ -1,4 +1,5 @@
-/* The lower hull at a belief, against all pairs of points on a line, and twins among them. */
+/* Tests the lower hull at a belief against all pairs of points on a line, including nearly equal
+ * points. */
 #include "plan/point/bounds.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static void put(sawtooth *t, double x, double value)
   check(idm_sawtooth_lower(t, &b, value, 0, &point, &support_error));
 }
 
-/* Where a number stands: a point, or behind the points the corners. */
+/* Position and value of number i: a point, or a corner after the points. */
 static void place(const sawtooth *t, size_t i, double *x, double *value)
 {
   *x = i < t->count ? t->mass[t->point[i].at] : (double)(i == t->count);
@@ -36,7 +37,7 @@ static double brute(const sawtooth *t, double x)
   return best;
 }
 
-/* Every third point hardly differs from another: a basis of two such cannot be inverted. */
+/* Every third point nearly equals another, so that a basis of both is singular. */
 static void is_the_best_of_all_pairs(void **state)
 {
   (void)state;
@@ -55,7 +56,8 @@ static void is_the_best_of_all_pairs(void **state)
       double multiplier[HULL_MOST], dense[3] = {0};
       const double found = idm_hull_at(&t, &b, SAWTOOTH_NONE, multiplier, dense);
       assert_near(found, brute(&t, asked), 1e-9);
-      /* The prices are the plane through it, and nothing is below them. */
+      /* The multipliers are the plane through the hull at the belief, and no point lies below it.
+       */
       assert_near(multiplier[0] * asked + multiplier[1] * (1 - asked), found, 1e-9);
       for (uint32_t i = 0; i < t.count; i++)
         assert_false(idm_hull_is_violated(&t, &b, i, multiplier));
@@ -64,7 +66,7 @@ static void is_the_best_of_all_pairs(void **state)
   }
 }
 
-/* A point that came down is below the prices, and left out it does not count. */
+/* A point that was lowered violates the multipliers computed without it. */
 static void moves_with_a_point(void **state)
 {
   (void)state;
@@ -82,7 +84,7 @@ static void moves_with_a_point(void **state)
   idm_sawtooth_free(&t);
 }
 
-/* Points over other states than the belief's cannot be part of it. */
+/* Points with states outside the support of the belief cannot be part of its hull. */
 static void needs_the_belief_s_own_states(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* The sparse kernel against the dynamics it is made of. */
+/* Tests the sparse kernel against the dynamics from which it is constructed. */
 #include "plan/point/kernel.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* p(s', o | s, u) of one outcome by number, from the kernel's rows. */
+/* p(s', o | s, u) of one outcome by its index, from the rows of the kernel. */
 static double held(const kernel *k, size_t u, size_t s, size_t outcome, size_t next)
 {
   const size_t first = kernel_first_cell(k, u);
@@ -47,7 +47,8 @@ static void holds_every_probability(void **state)
   }
 }
 
-/* A corridor of hidden cells with a reset, long enough for transitions to be kept row by row. */
+/* A corridor of hidden cells with a reset, long enough that transitions are stored as sparse rows.
+ */
 enum { CELLS = 300 };
 
 static void write_corridor(const char *path)
@@ -79,8 +80,8 @@ static void assert_same_kernel(const kernel *a, const kernel *b)
   assert_memory_equal(a->value, b->value, entries * sizeof *a->value);
 }
 
-/* Matrices and rows make one kernel and one utility, to the last bit; other planners refuse rows.
- */
+/* Dense and sparse transitions give the same kernel and utility, to the last bit; other planners
+ * reject sparse rows. */
 static void rows_make_the_kernel_that_matrices_make(void **state)
 {
   (void)state;
@@ -117,7 +118,7 @@ static void rows_make_the_kernel_that_matrices_make(void **state)
   remove(path);
 }
 
-/* What cannot happen takes no room. */
+/* Impossible outcomes are not stored. */
 static void leaves_zeros_out(void **state)
 {
   (void)state;
@@ -126,7 +127,7 @@ static void leaves_zeros_out(void **state)
   problem->setting->terminal[2] = true;
   kernel *k;
   check(idm_kernel_create(problem->setting, problem->theta, &k, &support_error));
-  /* Listening leaves the tiger where it is: two entries a state, one an observation. */
+  /* Listening does not move the tiger: two entries per state, one per observation. */
   assert_int_equal(k->entry[2] - k->entry[0], 4);
   assert_int_equal(k->entry[4] - k->entry[2], 8);
   assert_int_equal(kernel_outcomes(k, 2), 0);

@@ -1,4 +1,4 @@
-/* Systems whose fixed point is the best of linear rows, against plain iteration. */
+/* Tests systems whose fixed point is a maximum of linear rows against direct iteration. */
 #include "plan/point/bounds.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { NUMBERS = 12, ROWS = 3 };
 
-/* Numbers with up to ROWS rows each, and floors here and there. */
+/* Numbers with up to ROWS rows each, and lower bounds for some. */
 static void draw(idm_random *random, double discount, monotone *m)
 {
   check(idm_monotone_create(NUMBERS, discount, m, &support_error));
@@ -29,7 +29,7 @@ static void draw(idm_random *random, double discount, monotone *m)
   }
 }
 
-/* One sweep of the system. */
+/* One iteration of the system. */
 static void sweep(const monotone *m, const double *x, double *y)
 {
   for (size_t i = 0; i < NUMBERS; i++) {
@@ -52,7 +52,7 @@ static void iterate(const monotone *m, double *x)
   }
 }
 
-/* From far above it comes near the fixed point, and is never below. */
+/* From far above, the solution approaches the fixed point and is never below it. */
 static void comes_down_to_the_fixed_point(void **state)
 {
   (void)state;
@@ -74,7 +74,7 @@ static void comes_down_to_the_fixed_point(void **state)
   }
 }
 
-/* What is at the fixed point stays there, and nothing ever goes up. */
+/* The fixed point is not changed, and no number ever increases. */
 static void never_goes_up(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Plans keep step with the vectors they belong to. */
+/* Tests that plans are compacted together with their vectors. */
 #include "plan/point/search.h"
 
 #include "plan/point/bounds.h"
@@ -16,13 +16,14 @@ static void goes_on_as_what_took_its_place(void **state)
     check(idm_plans_add(&p, 10 + i, after[i], &support_error));
   }
   uint32_t map[4], before[5];
-  idm_alphas_compact(&a, map, before); /* the first is below the third */
+  idm_alphas_compact(&a, map, before); /* the third dominates the first */
   idm_plans_compact(&p, map, before);
   assert_int_equal(p.count, 2);
   assert_true(p.owner[0] == 11 && p.owner[1] == 12);
-  assert_true(p.after[0] == 0 && p.after[1] == 1); /* the second goes on as itself, and the third */
+  assert_true(p.after[0] == 0 &&
+              p.after[1] == 1); /* the second continues with itself, and with the third */
   assert_true(p.after[2] == 0 && p.after[3] == 1);
-  check(idm_alphas_add(&a, vector[3], 3, &support_error)); /* above all */
+  check(idm_alphas_add(&a, vector[3], 3, &support_error)); /* dominates all */
   check(idm_plans_add(&p, 13, (const uint32_t[]){1, 0}, &support_error));
   idm_alphas_compact(&a, map, before);
   idm_plans_compact(&p, map, before);

@@ -1,5 +1,5 @@
-/* The planner `point-based`: other people's problems, the lattice, enumeration, and what it
- * refuses. */
+/* Tests the planner `point-based` against published bounds, the lattice and enumeration, and the
+ * problems it rejects. */
 #include "support.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ typedef struct interval {
   double upper;
 } interval;
 
-/* Bounds at the start, as close as the agent's gap asks for. */
+/* Bounds at the start, within the agent's gap. */
 static interval bounds_of(const idm_problem *problem)
 {
   interval found;
@@ -37,9 +37,9 @@ static interval bounds_of(const idm_problem *problem)
   return found;
 }
 
-/* --- other people's problems ---------------------------------------------------------------- */
+/* --- published problems --------------------------------------------------------------------- */
 
-/* The optimum from both sides. */
+/* The bounds enclose the known optimum. */
 static void tiger_lies_between(void **state)
 {
   (void)state;
@@ -54,7 +54,7 @@ static void tiger_lies_between(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Certified bounds of others, rounded to the digits given. */
+/* Published certified bounds, rounded to the given digits. */
 static void classic_problems_meet_published_bounds(void **state)
 {
   (void)state;
@@ -75,7 +75,7 @@ static void classic_problems_meet_published_bounds(void **state)
     for (size_t g = 0; g < 2; g++) {
       problem->agent.gap = gaps[g];
       const interval found = bounds_of(problem);
-      /* The optimum is in both intervals. */
+      /* Both intervals contain the optimum, so they overlap. */
       if (found.lower > published[i].upper + published[i].digit ||
           found.upper < published[i].lower - published[i].digit)
         fail_msg("%s: %.9f to %.9f is apart from the published bounds", name, found.lower,
@@ -87,7 +87,8 @@ static void classic_problems_meet_published_bounds(void **state)
 
 /* --- the lattice ---------------------------------------------------------------------------- */
 
-/* Two states: a lattice so fine that it is exact to 1e-6, any models, any value of the belief. */
+/* Two states: a lattice fine enough to be exact to 1e-6, with any models and utilities of beliefs.
+ */
 static void two_states_agree_with_the_lattice(void **state)
 {
   (void)state;
@@ -120,10 +121,10 @@ static void two_states_agree_with_the_lattice(void **state)
   }
 }
 
-/* --- prizes --------------------------------------------------------------------------------- */
+/* --- utilities of beliefs ------------------------------------------------------------------- */
 
-/* To be paid the best of some pieces is to guess with every action: both problems have one value,
- * whose bounds both searches bring together. */
+/* A maximum of linear pieces is equivalent to a guess that accompanies every action: both problems
+ * have the same value, which both searches bound. */
 static void pieces_are_guess_actions(void **state)
 {
   (void)state;
@@ -180,7 +181,7 @@ static void prizes_agree_with_the_lattice(void **state)
   }
 }
 
-/* Nothing may follow the first action that a search looks at. */
+/* The first action that the search considers may have no successors. */
 static void the_best_plan_may_end_at_once(void **state)
 {
   (void)state;
@@ -197,7 +198,7 @@ static void the_best_plan_may_end_at_once(void **state)
 
 /* --- enumeration ---------------------------------------------------------------------------- */
 
-/* The best value at z with `left` steps left, by trying everything. */
+/* The optimal value at z with `left` steps left, by exhaustive enumeration. */
 static double enumerate(const idm_problem *problem, const double *z, int left)
 {
   const idm_sizes n = problem->theta->sizes;
@@ -243,7 +244,7 @@ static void horizons_agree_with_enumeration(void **state)
     check(idm_plan_bounds(workspace, 0, start, &lower, &upper, &support_error));
     assert_near(lower, best, 1e-9);
     assert_near(upper, best, 1e-9);
-    /* The last step is exact at any belief, and lower bounds are bounds on the way. */
+    /* The last step is exact at any belief, and earlier values are lower bounds. */
     for (int steps = 1; steps < HORIZON; steps++) {
       double z[3];
       support_distribution(&random, z, 3);
@@ -257,9 +258,9 @@ static void horizons_agree_with_enumeration(void **state)
   }
 }
 
-/* --- names do not matter -------------------------------------------------------------------- */
+/* --- invariance under relabelling ----------------------------------------------------------- */
 
-/* The same problem with everything in another order: place i holds what was at order[i]. */
+/* The same problem in another order: index i holds what was at order[i]. */
 static idm_problem *relabelled(const idm_problem *from, const size_t *states, const size_t *actions,
                                const size_t *observations)
 {
@@ -315,7 +316,7 @@ static void other_orders_change_nothing(void **state)
   idm_problem_destroy(second);
 }
 
-/* --- a function of theta alone, and what is refused ------------------------------------------ */
+/* --- dependence on theta alone, and rejected problems ---------------------------------------- */
 
 static void plans_do_not_depend_on_what_came_before(void **state)
 {
@@ -342,8 +343,7 @@ static bool count_looks(void *context, double lower, double upper)
   return false;
 }
 
-/* While nothing but habits moves there is nothing to search for; other numbers and another gap are
- * searched for. */
+/* A change of perseverance or lapse alone needs no new search; other numbers or another gap do. */
 static void habits_are_not_searched_for(void **state)
 {
   (void)state;
@@ -395,8 +395,8 @@ static void every_variant_has_its_own_bounds(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Where utilities or the discount are free, what they are counted in, and how far ahead counts, say
- * nothing of how well is planned: gaps go along, and the same work is done. */
+/* If utilities or the discount are free, the unit of the utilities and the effective horizon must
+ * not affect the quality of plans: gaps scale with them, and the work is the same. */
 static void gaps_go_along_with_what_is_free(void **state)
 {
   (void)state;
@@ -415,8 +415,7 @@ static void gaps_go_along_with_what_is_free(void **state)
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-9);
     check(idm_plan(problem->theta, NULL, workspace, &other, &support_error));
     assert_true(other.stop == IDM_STOP_BOUND && other.iterations < 100);
-    if (k ==
-        1) { /* nearer to 1 rounding adds up to more than the gap, which takes seconds to see */
+    if (k == 1) { /* nearer to 1 rounding errors exceed the gap, which takes seconds to detect */
       idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1 - 1e-13);
       assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error),
                        IDM_NUMERICAL);
@@ -454,10 +453,10 @@ static void refuses_what_it_cannot_bound(void **state)
     assert_int_equal(idm_plan(problem->theta, NULL, workspace, NULL, &support_error), IDM_INPUT);
     assert_non_null(strstr(support_error.message, "finitely many linear pieces"));
   }
-  /* Before anything is planned there is no value. */
+  /* Before planning there is no value. */
   assert_true(isnan(idm_plan_value(workspace, 0, problem->setting->start)));
   idm_workspace_destroy(workspace);
-  /* Nor where they move; a guess may. */
+  /* Nor may they be free; a guess may. */
   memset(problem->theta->block[IDM_BELIEF_UTILITY].value, 0,
          problem->theta->block[IDM_BELIEF_UTILITY].size * sizeof(double));
   static const char *const freed[] = {"belief_utility.guess", "belief_utility.entropy",

@@ -1,4 +1,5 @@
-/* What a belief is paid for itself: against every piece in turn, and what is no best of pieces. */
+/* Tests the utility of a belief by maximum over all pieces, and rejected forms that are not a
+ * maximum of pieces. */
 #include "plan/point/bounds.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static double plainly(const idm_problem *problem, size_t u, const double *z)
   return best + block->value[ACTIONS + u] * most;
 }
 
-/* A random belief of which some states may be left out. */
+/* A random belief in which a state may have probability 0. */
 static sparse_belief draw(idm_random *random, double *z, uint32_t *state, double *mass)
 {
   sparse_belief b = {.state = state, .mass = mass};
@@ -65,7 +66,7 @@ static void it_is_the_best_of_its_pieces(void **state)
       const size_t u = (size_t)i % ACTIONS;
       assert_near(idm_piecewise_reward_at(&p, u, &b), plainly(problem, u, z), 1e-14);
       idm_piecewise_reward_add(&p, u, &b, vector);
-      /* It touches the prize where it was made, and is nowhere above. */
+      /* The tangent equals the utility at its belief, and is nowhere above it. */
       double here = 0, there = 0, corners = 0;
       support_distribution(&random, other, STATES);
       for (size_t s = 0; s < STATES; s++) {

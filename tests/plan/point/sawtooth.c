@@ -1,4 +1,5 @@
-/* The upper bound: never below a convex function, tight where it was lowered, news and pruning. */
+/* Tests the upper bound: never below a convex function, tight where it was lowered, incremental
+ * updates and pruning. */
 #include "plan/point/bounds.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static double convex(const double *z)
   return fmax(first, second);
 }
 
-/* A belief over `count` states, drawn at random. */
+/* A random belief over `count` states. */
 typedef struct drawn {
   uint32_t state[STATES];
   double mass[STATES];
@@ -68,7 +69,7 @@ static bool halt_at_once(void *context)
   return true;
 }
 
-/* With beliefs over few states, which go by the hull, and over many, which do not. */
+/* With beliefs over few states, which use the hull, and over many, which do not. */
 static void bounds_a_convex_function(void **state)
 {
   (void)state;
@@ -84,11 +85,11 @@ static void bounds_a_convex_function(void **state)
     for (uint32_t i = 0; i < POINTS; i++) {
       uint32_t point = SAWTOOTH_NONE;
       draw(&random, count, &put);
-      /* The first is above the corners' plane, of no use to anybody. */
+      /* The first point is above the plane of the corners, and has no effect. */
       const double value = convex(put.dense) + (i ? 0 : 100);
       check(idm_sawtooth_lower(&t, &put.belief, value, i, &point, &support_error));
       assert_int_equal(point, i);
-      /* Hearing only of what is new gives what looking at everything gives. */
+      /* Evaluating only the updates gives the same bound as evaluating every point. */
       known = idm_sawtooth_at(&t, &asked.belief, seen_updates, known, multiplier, dense);
       seen_updates = t.update_count;
       double other[STATES];
@@ -98,14 +99,14 @@ static void bounds_a_convex_function(void **state)
       const double at_point = idm_sawtooth_at(&t, &put.belief, 0, INFINITY, other, dense);
       if (i) assert_true(fabs(at_point - convex(put.dense)) < 1e-12);
     }
-    /* A pruning that is stopped keeps every point. */
+    /* An interrupted pruning keeps every point. */
     idm_sawtooth_prune(&t, dense, note_move, NULL, halt_at_once, NULL);
     assert_int_equal(t.count, POINTS);
     for (uint32_t i = 0; i < POINTS; i++) assert_int_equal(moved_to[i], i);
-    /* Points that are of no use go, and nothing changes. */
+    /* Points without effect are removed, and the bound does not change. */
     idm_sawtooth_prune(&t, dense, note_move, NULL, NULL, NULL);
     assert_true(t.count < POINTS && moved_to[0] == SAWTOOTH_NONE);
-    if (count == 2) assert_true(t.count <= 3); /* two planes that meet within */
+    if (count == 2) assert_true(t.count <= 3); /* two planes that intersect inside */
     size_t left = 0;
     for (uint32_t i = 0; i < POINTS; i++) {
       if (moved_to[i] == SAWTOOTH_NONE) continue;
@@ -119,7 +120,7 @@ static void bounds_a_convex_function(void **state)
   }
 }
 
-/* A corner that comes down is heard of by everybody. */
+/* A lowered corner updates every belief. */
 static void corners_come_down(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* When a search stops, and what it was led by. */
+/* Tests the stopping rules of a search, and the bounds it reaches. */
 #include "support.h"
 
 #include <math.h>
@@ -14,12 +14,12 @@ static idm_problem *tiger(void)
 
 typedef struct onlooker {
   int calls;
-  int most; /* stops then */
+  int most; /* stop at this call */
   double lower;
   double upper;
 } onlooker;
 
-/* Bounds only close. */
+/* Checks that bounds never widen. */
 static bool look(void *context, double lower, double upper)
 {
   onlooker *o = context;
@@ -30,7 +30,7 @@ static bool look(void *context, double lower, double upper)
   return ++o->calls == o->most;
 }
 
-/* Nothing was searched for in it yet. */
+/* Returns a workspace without any search. */
 static idm_workspace *open_workspace(const idm_problem *problem)
 {
   idm_workspace *workspace;
@@ -54,7 +54,7 @@ static void stops_when_asked_to(void **state)
   assert_int_equal(report.stop, IDM_STOP_INTERRUPT);
   assert_true(o.calls == 5 && report.iterations == 4);
   assert_near(report.bound, o.upper - o.lower, 1e-12);
-  /* What was reached is there, and is a bound. */
+  /* The bounds reached so far are available and valid. */
   double lower, upper;
   const double *start = problem->setting->start;
   check(idm_plan_bounds(workspace, 0, start, &lower, &upper, &support_error));
@@ -75,7 +75,7 @@ static void stops_in_time(void **state)
   check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
   assert_int_equal(report.stop, IDM_STOP_SECONDS);
   assert_true(report.iterations == 0 && report.bound > 1);
-  /* A tolerance of the solver's is the gap. */
+  /* The solver's tolerance is used as the gap. */
   solver.seconds = 0;
   solver.tolerance = 10;
   check(idm_plan(problem->theta, &solver, workspace, &report, &support_error));
@@ -85,7 +85,8 @@ static void stops_in_time(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A gap below rounding is not reached; that is said, with what is. */
+/* A gap below rounding errors is not reached; the report contains the reason and the bound reached.
+ */
 static void stops_at_rounding(void **state)
 {
   (void)state;
@@ -99,7 +100,7 @@ static void stops_at_rounding(void **state)
   idm_problem_destroy(problem);
 }
 
-/* No discount at all: the best action now, at once. */
+/* With a discount of 0 the value is that of the best single action. */
 static void sees_nothing_beyond_a_discount_of_0(void **state)
 {
   (void)state;
@@ -113,7 +114,8 @@ static void sees_nothing_beyond_a_discount_of_0(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Patients who fall ill and recover: beliefs that never repeat, with ways back to the start. */
+/* Patients who become ill and recover: beliefs that never repeat, with transitions back to the
+ * start. */
 static idm_problem *clinic(double recovery)
 {
   char text[1000];
@@ -130,8 +132,8 @@ static idm_problem *clinic(double recovery)
   return support_yaml(text);
 }
 
-/* However long it takes until what is far off counts no more, bounds close: trials that go round
- * beliefs they know are no reason to stop. A lattice's value is never below the best policy's. */
+/* However slowly the discount decays, the bounds converge: trials that only meet known beliefs are
+ * no reason to stop. The value of a lattice is never below the optimal one. */
 static void closes_its_bounds_near_a_discount_of_1(void **state)
 {
   (void)state;
@@ -150,7 +152,7 @@ static void closes_its_bounds_near_a_discount_of_1(void **state)
       check(idm_plan_bounds(workspace, 0, problem->setting->start, &lower, &upper, &support_error));
       assert_int_equal(report.stop, IDM_STOP_BOUND);
       assert_true(report.bound <= 5 && upper - lower <= 5 && lower <= near);
-      /* It is off by no more than its own fineness, step after step. */
+      /* The error of the lattice is at most its interpolation error accumulated over steps. */
       assert_true(near - upper <= 0.01 / (1 - discount[j]));
       idm_workspace_destroy(lattice);
       idm_workspace_destroy(workspace);
@@ -159,7 +161,7 @@ static void closes_its_bounds_near_a_discount_of_1(void **state)
   }
 }
 
-/* Nor does it take longer: Tiger's beliefs come back, so that few trials meet all that matter. */
+/* Nor does it take longer: Tiger's beliefs recur, so that few trials meet all that matter. */
 static void takes_no_longer_near_a_discount_of_1(void **state)
 {
   (void)state;
@@ -175,9 +177,8 @@ static void takes_no_longer_near_a_discount_of_1(void **state)
   idm_problem_destroy(problem);
 }
 
-/* What it has kept is counted, and no trial goes on beyond what there is room for. */
-/* Over many states trials go for long without moving the start: that is no rounding, and longer
- * paths find what does. */
+/* With many states many trials in succession do not change the bounds at the start. This is not
+ * rounding: longer paths do change them. */
 static void long_waits_are_no_rounding(void **state)
 {
   (void)state;
@@ -204,6 +205,7 @@ static void long_waits_are_no_rounding(void **state)
   }
 }
 
+/* Memory in use is counted, and no trial continues beyond the memory limit. */
 static void stops_where_memory_ends(void **state)
 {
   (void)state;
@@ -226,7 +228,8 @@ static void stops_where_memory_ends(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Who asks to stop is heard within a trial: without discounting to speak of, one has no end. */
+/* A request to stop takes effect within a trial, which is practically endless near a discount of 1.
+ */
 static void hears_who_watches_within_a_trial(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Transitions of a log: which rows are some, what follows, what is paid, and what is refused. */
+/* Tests the transitions of a log: complete rows, successors, rewards, and rejected logs. */
 #include "plan/tabular/learner.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ static void expect_row(const idm_batch *b, size_t i, uint32_t state, uint32_t ac
   assert_int_equal(b->next[i], next);
 }
 
-/* A trajectory goes on from what was seen last; a terminal action ends it; a hole takes two rows
- * with it, that before it and that after. */
+/* A trajectory continues from the last observed state; a terminal action ends it; a missing cell
+ * removes the row before it and the row after it. */
 static void whole_rows_are_transitions(void **state)
 {
   (void)state;
@@ -57,7 +57,7 @@ static void whole_rows_are_transitions(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A start that nobody knows is no state to learn of. */
+/* An unknown start is not used as a state. */
 static void starts_come_from_the_log(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* The likelihood of a controller against sums over all ways through its nodes, and what it
- * refuses. */
+/* Tests the likelihood of a controller against sums over all paths through its nodes, and rejected
+ * logs. */
 #include "plan/tabular/learner.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "idm/data.h"
 #include "plan/tabular/controller_support.h"
 
-/* --- how likely what it did is -------------------------------------------------------------- */
+/* --- likelihood ----------------------------------------------------------------------------- */
 
-/* The probability of a node's choice with habits, written out plainly. */
+/* The probability of a node's choice with perseverance and lapse, by the formula. */
 static double choice(const idm_problem *p, const controller *c, size_t node, int last, size_t u)
 {
   const double kappa = idm_theta_scalar(p->theta, IDM_PERSEVERANCE);
@@ -22,7 +22,7 @@ static double choice(const idm_problem *p, const controller *c, size_t node, int
          lapse / (double)c->sizes.actions;
 }
 
-/* The probability of all actions from a row on: a sum over every way through the nodes. */
+/* The probability of all actions from a row on: a sum over every path through the nodes. */
 static double ways(const idm_problem *p, const controller *c, const idm_data *data, size_t row,
                    size_t end, size_t node, int last)
 {
@@ -70,7 +70,7 @@ static void the_likelihood_sums_over_all_ways(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- what it refuses ------------------------------------------------------------------------ */
+/* --- rejected input ------------------------------------------------------------------------- */
 
 static void gaps_are_refused(void **state)
 {

@@ -1,5 +1,5 @@
-/* Controllers that are learnt: against the optimum of Tiger, what they know of themselves, and what
- * that costs. */
+/* Tests learnt controllers: against the optimum of Tiger, their own estimate of the return, and
+ * their budget. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { STATES = 2, NODES = 16 };
 
-/* What an action is worth in a state and a node, given the values v of what may follow. */
+/* The value of an action in a state and a node, given the values v of the successors. */
 static double ahead(const idm_problem *p, const controller *c, size_t s, size_t n, size_t u,
                     double v[STATES][NODES])
 {
@@ -25,7 +25,7 @@ static double ahead(const idm_problem *p, const controller *c, size_t s, size_t 
   return q;
 }
 
-/* The exact return of a controller of two states: states and nodes are a Markov chain. */
+/* The exact return of a controller of two states, by the Markov chain of states and nodes. */
 static double worth(const idm_problem *p, const controller *c)
 {
   double v[STATES][NODES] = {{0}}, w[STATES][NODES], moved = 1;
@@ -44,7 +44,7 @@ static double worth(const idm_problem *p, const controller *c)
   return p->setting->start[0] * v[0][0] + p->setting->start[1] * v[1][0];
 }
 
-/* At least 95 % of the optimum, which nothing is above, and as much as it says. */
+/* The return is at least 95 % of the optimum, not above it, and equal to its own estimate. */
 static void tiger_is_learnt(void **state)
 {
   (void)state;
@@ -102,8 +102,8 @@ static void terminal_actions_end_episodes(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Whatever an episode's length by the discount, no more transitions are drawn than were granted;
- * where too few whole ones fit, nothing is said of the return. */
+/* Whatever the length of an episode by the discount, no more transitions are drawn than the budget;
+ * if too few complete episodes fit, there is no estimate of the return. */
 static void the_budget_is_kept(void **state)
 {
   (void)state;
@@ -118,7 +118,8 @@ static void the_budget_is_kept(void **state)
       idm_workspace *workspace = support_plan(problem, &report);
       const idm_learning_report found = report.learning;
       assert_true(found.transitions > budgets[b] / 3 && found.transitions <= budgets[b]);
-      /* Judged for a tenth of it: 5 episodes of log(1e-6)/log(discount) steps. */
+      /* The evaluation uses a tenth of the budget: at least 5 episodes of log(1e-6)/log(discount)
+       * steps. */
       const double judged = 0.1 * (double)budgets[b];
       const double length = ceil(log(1e-6) / log(idm_theta_scalar(problem->theta, IDM_DISCOUNT)));
       assert_int_equal(isnan(found.value) != 0, judged < 5 * fmin(length, 10000));

@@ -1,11 +1,11 @@
-/* Problems planned for by `controller`, and what it learnt. */
+/* Provides problems planned by `controller`, and the learnt controller. */
 #ifndef IDM_TESTS_PLAN_TABULAR_CONTROLLER_SUPPORT_H
 #define IDM_TESTS_PLAN_TABULAR_CONTROLLER_SUPPORT_H
 
 #include "plan/tabular/learner.h"
 #include "support.h"
 
-/* An example, with one assignment more. */
+/* Reads an example and applies one optional assignment. */
 static inline idm_problem *controller_read(const char *name, const char *opt_setting)
 {
   idm_problem *problem;

@@ -1,5 +1,5 @@
-/* q-learning against the exact planners it tends to, and against a plain loop; what it knows of
- * itself, what it does not, and what it refuses. */
+/* Tests q-learning against the exact planners it converges to and against a direct loop: residuals,
+ * unvisited states, and rejected problems. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct plan {
   idm_plan_report report;
 } plan;
 
-/* By acting in the environment, or from the transitions of a log. */
+/* Plans by acting in the environment, or from the transitions of a log. */
 static plan plan_from(const idm_problem *problem, const idm_batch *opt_batch)
 {
   plan p;
@@ -58,9 +58,9 @@ static double farthest(const double *a, const double *b, size_t count, double sh
   return most;
 }
 
-/* --- where it tends to ---------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------------- */
 
-/* Means over seeds: one by itself may be near by chance. */
+/* Means over seeds, because a single one may be close by chance. */
 static void values_tend_to_the_best_ones(void **state)
 {
   (void)state;
@@ -91,7 +91,7 @@ static void values_tend_to_the_best_ones(void **state)
   idm_problem_destroy(learner);
 }
 
-/* Acting mostly by what it has learnt, it still finds the best policy. */
+/* With little exploration it still finds the best policy. */
 static void it_may_explore_less(void **state)
 {
   (void)state;
@@ -104,8 +104,8 @@ static void it_may_explore_less(void **state)
   idm_problem_destroy(learner);
 }
 
-/* The policy is that of `maximum-entropy`, and values lie above its own by alpha log|U| / (1 -
- * gamma): in the mean over seeds policies within .02 and values within .5 of 86 at nine million
+/* The policy is that of `maximum-entropy`, and values exceed its values by alpha log|U| / (1 -
+ * gamma): in the mean over seeds policies are within .02 and values within .5 of 86 at nine million
  * transitions. */
 static void soft_values_tend_to_maximum_entropy(void **state)
 {
@@ -137,7 +137,7 @@ static void soft_values_tend_to_maximum_entropy(void **state)
   idm_problem_destroy(learner);
 }
 
-/* As alpha tends to 0 it is q-learning; there is none without a positive alpha. */
+/* As alpha tends to 0 the limit is q-learning; a positive alpha is required. */
 static void soft_values_have_a_limit(void **state)
 {
   (void)state;
@@ -155,7 +155,7 @@ static void soft_values_have_a_limit(void **state)
   idm_problem_destroy(soft);
 }
 
-/* In units of the utilities' range (22) alpha is the same agent. */
+/* alpha in units of the range of the utilities (22) gives the same agent. */
 static void alpha_may_be_in_units_of_the_range(void **state)
 {
   (void)state;
@@ -170,7 +170,7 @@ static void alpha_may_be_in_units_of_the_range(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Alpha comes back from a log of its choices, by differences of a likelihood that is a function. */
+/* Alpha is recovered from a log of choices, by differences of a deterministic likelihood. */
 static void it_is_fitted_back(void **state)
 {
   (void)state;
@@ -197,9 +197,9 @@ static void it_is_fitted_back(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- what it does --------------------------------------------------------------------------- */
+/* --- updates -------------------------------------------------------------------------------- */
 
-/* The loop written out plainly, and the residual from its definition. */
+/* The direct loop, and the residual by its definition. */
 static double plain_loop(const idm_problem *p, double *q)
 {
   enum { episode = 100 };
@@ -212,7 +212,7 @@ static double plain_loop(const idm_problem *p, double *q)
   size_t s = idm_random_choice(&random, setting->start, STATES);
   memset(q, 0, PAIRS * sizeof *q);
   for (long i = 0; i < p->agent.budget; i++) {
-    (void)idm_random_uniform(&random); /* whether to explore: always */
+    (void)idm_random_uniform(&random); /* exploration, always */
     const size_t u = (size_t)(idm_random_uniform(&random) * ACTIONS);
     const size_t next =
         idm_random_choice(&random, setting->transition + (u * STATES + s) * STATES, STATES);
@@ -253,7 +253,7 @@ static void it_is_a_plain_loop(void **state)
   idm_problem_destroy(problem);
 }
 
-/* A function of theta and the seed, to the last bit. */
+/* The result is a function of theta and the seed, to the last bit. */
 static void the_seed_decides(void **state)
 {
   (void)state;
@@ -268,7 +268,7 @@ static void the_seed_decides(void **state)
   idm_problem_destroy(problem);
 }
 
-/* Nothing follows a terminal action: what it is worth is known after one visit. */
+/* A terminal action has no successors, so its value is exact after one visit. */
 static void terminal_actions_end_episodes(void **state)
 {
   (void)state;
@@ -283,10 +283,10 @@ static void terminal_actions_end_episodes(void **state)
   idm_problem_destroy(exact);
 }
 
-/* --- from a log ----------------------------------------------------------------------------- */
+/* --- learning from a log -------------------------------------------------------------------- */
 
-/* Some transitions of an MDP whose third action is never taken in its last state, with rewards that
- * are not the utilities. */
+/* Transitions of an MDP whose third action is never taken in its last state, with rewards that
+ * differ from the utilities. */
 enum { LOGGED = 60 };
 typedef struct log_transitions {
   uint32_t state[LOGGED], action[LOGGED], next[LOGGED];
@@ -306,7 +306,8 @@ static idm_batch log_of(log_transitions *l, bool rewards)
   return (idm_batch){LOGGED, l->state, l->action, l->next, rewards ? l->reward : NULL, 0};
 }
 
-/* One sweep of value iteration on the empirical process, in which only what was tried is open. */
+/* One sweep of value iteration on the empirical process, in which only observed actions are
+ * available. */
 static void empirical_sweep(const idm_problem *p, const idm_batch *b, double alpha, double *q)
 {
   const double *utility = p->theta->block[IDM_UTILITY].value;
@@ -328,7 +329,7 @@ static void empirical_sweep(const idm_problem *p, const idm_batch *b, double alp
   for (size_t k = 0; k < PAIRS; k++) q[k] = visits[k] > 0 ? sum[k] / visits[k] : 0;
 }
 
-/* Drawn again and again, a log is learnt by heart: Q tends to that of its own frequencies. */
+/* With repeated draws from a log, Q converges to that of its empirical frequencies. */
 static void a_log_is_learnt_by_heart(void **state)
 {
   (void)state;
@@ -349,7 +350,7 @@ static void a_log_is_learnt_by_heart(void **state)
         error[i] += farthest(found.quality, best, PAIRS, 0) / SEEDS;
         residual = found.report.learning.residual;
         assert_int_equal(found.report.learning.log_transitions, LOGGED);
-        /* Nothing is known of what was never tried, which is not done. */
+        /* An action that never occurred keeps its initial value and is not chosen. */
         assert_true(found.quality[PAIRS - 1] == 0);
         assert_true(found.policy[PAIRS - 1] == 0);
       }
@@ -359,8 +360,8 @@ static void a_log_is_learnt_by_heart(void **state)
   }
 }
 
-/* Whoever learns from a log needs no environment; one that is neither given nor logged is no
- * teacher. A state in which the log does nothing is as it began. */
+/* Learning from a log needs no environment; with neither an environment nor a log learning fails.
+ * States without actions in the log keep their initial values. */
 static void a_log_stands_in_for_the_environment(void **state)
 {
   (void)state;
@@ -410,9 +411,9 @@ static void other_transitions_are_refused(void **state)
   idm_problem_destroy(problem);
 }
 
-/* --- what it does not know ------------------------------------------------------------------ */
+/* --- unvisited states and rejected problems ------------------------------------------------- */
 
-/* From the first state there is no way to the last one. */
+/* The last state cannot be reached from the first. */
 static void states_never_sampled_are_counted(void **state)
 {
   (void)state;

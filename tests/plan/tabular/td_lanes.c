@@ -1,4 +1,5 @@
-/* Several td-learners in vector lanes: log-likelihoods and slopes are those of one at a time. */
+/* Tests several td-learners in vector lanes: log-likelihoods and derivatives against one learner at
+ * a time. */
 #include "plan/tabular/td_learner.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 
 enum { benches = 5, agents = 4, count = benches * agents };
 
-/* Agents with numbers and logs of their own. */
+/* Agents with different parameters and logs. */
 typedef struct crowd {
   td_bench bench[benches];
   idm_data *data[count];
@@ -96,7 +97,7 @@ static void *open_lanes(const crowd *c)
   return lanes;
 }
 
-/* Every kind of learner in one state, and many sets of numbers that are free. */
+/* Every kind of learner with a single state, and many sets of free numbers. */
 static void lanes_are_as_one_at_a_time(void **state)
 {
   (void)state;
@@ -118,7 +119,8 @@ static void lanes_are_as_one_at_a_time(void **state)
   }
 }
 
-/* Several states, an action that was not recorded, histories that part: one at a time. */
+/* Cases that are computed one at a time: several states, a missing action, histories that diverge.
+ */
 static void what_lanes_have_no_room_for(void **state)
 {
   (void)state;

@@ -1,9 +1,10 @@
-/* td-learner against a plain loop over agents, trajectories and rows; who shares a memory. */
+/* Tests td-learner against a direct loop over agents, trajectories and rows, and which trajectories
+ * share a memory. */
 #include <math.h>
 
 #include "plan/tabular/td_support.h"
 
-/* The log-likelihood written out plainly. */
+/* The log-likelihood by a direct loop. */
 static double plain_score(const idm_problem *p, const idm_data *data)
 {
   double b[TD_OWNS], total = 0;
@@ -21,7 +22,7 @@ static double plain_score(const idm_problem *p, const idm_data *data)
       for (size_t r = data->first[t]; data->agent[t] == a && r < data->first[t + 1]; r++) {
         const int u = data->action[r];
         double sum = 0, best = -INFINITY;
-        if (idm_data_missed(data, r)) { /* values decay, and the last response stays */
+        if (idm_data_missed(data, r)) { /* values decay, and the last response is kept */
           for (int v = 0; v < TD_ACTIONS; v++) q[s][v] *= p->agent.fictive ? 1 : 1 - b[TD_DECAY];
           if (p->setting->fully_observed) s = (size_t)data->observation[r];
           continue;
@@ -60,7 +61,7 @@ static void likelihoods_are_those_of_a_plain_loop(void **state)
     }
 }
 
-/* Responses that are missed have no likelihood. */
+/* Missed responses have no likelihood. */
 static void missed_responses_are_those_of_a_plain_loop(void **state)
 {
   (void)state;
@@ -93,8 +94,8 @@ static double score_of(const idm_problem *problem, const char *csv)
   return found;
 }
 
-/* Without decay a missed trial is as good as no trial: the learner ignores what is paid for it and
- * repeats the response before it. With decay it is not. */
+/* Without decay a missed trial has no effect: the learner ignores its reward and perseverates on
+ * the response before it. With decay it has an effect. */
 static void missed_trials_without_decay_change_nothing(void **state)
 {
   (void)state;
@@ -107,7 +108,7 @@ static void missed_trials_without_decay_change_nothing(void **state)
   assert_near(score_of(problem, with), score_of(problem, without), 1e-14);
   idm_theta_set_scalar(problem->theta, IDM_BLOCK_COUNT + TD_DECAY, 0.3);
   assert_true(fabs(score_of(problem, with) - score_of(problem, without)) > 1e-3);
-  /* One trial, then one that is missed: .5 + .4 (1 - .5) and .5 (1 - .3), both times 1 - .3. */
+  /* One trial, then a missed one: .5 + .4 (1 - .5) and .5 (1 - .3), both times 1 - .3. */
   static const char three[] = "agent,action,reward\na,left,1\na,late,\na,right,0\n";
   const double left = 0.7 * 0.7, right = 0.7 * 0.35;
   const double odds = exp(2 * (left - right) + 0.8);
@@ -115,7 +116,7 @@ static void missed_trials_without_decay_change_nothing(void **state)
   idm_problem_destroy(problem);
 }
 
-/* One agent's trajectories share a memory; given to two agents, they do not. */
+/* Trajectories of one agent share a memory; trajectories of two agents do not. */
 static void memories_are_of_agents(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* What td-learner learns from an event, by hand. */
+/* Tests the update of td-learner by an event against hand computations. */
 #include "plan/tabular/td_learner.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 enum { STATES = 2, ACTIONS = 3 };
 
-/* Action 2 ends the log, and action 1 everything where it is said to be terminal. */
+/* Action 2 ends the log; action 1 is terminal if declared so. */
 static td_learner learner(idm_setting *setting)
 {
   static bool ends[ACTIONS], terminal[ACTIONS];
@@ -27,7 +27,7 @@ static td_learner learner(idm_setting *setting)
 
 static const double before[STATES * ACTIONS] = {1, 2, 3, 4, 6, 5};
 
-/* In state 0 action 0 leads to state 1, of which action 1 is the best: delta = r + .8 (6) - 1. */
+/* In state 0 action 0 leads to state 1, in which action 1 is the best: delta = r + .8 (6) - 1. */
 static void errors_are_of_the_best_that_follows(void **state)
 {
   (void)state;
@@ -43,7 +43,7 @@ static void errors_are_of_the_best_that_follows(void **state)
   assert_near(d.error, -2 + 4.8 - 1, 1e-14);
   assert_int_equal(d.rate, TD_GAIN);
   assert_memory_equal(value, before, sizeof value);
-  /* By outcome that was a loss, and so is nothing at all. */
+  /* By the outcome this is a loss, and so is a reward of 0. */
   l.asymmetry = IDM_ASYMMETRY_OUTCOME;
   for (double reward = -2; reward <= 2; reward += 2) {
     check(idm_td_error(&l, &memory, &(idm_event){.action = 0, .observation = 1, .reward = reward},
@@ -62,7 +62,7 @@ static void what_ends_is_followed_by_nothing(void **state)
   const td_memory memory = {.state = 1, .value = value};
   td_update d;
   setting.terminal[1] = true;
-  for (int u = 1; u < ACTIONS; u++) { /* nor need it be seen */
+  for (int u = 1; u < ACTIONS; u++) { /* the observation may be missing */
     check(idm_td_error(&l, &memory,
                        &(idm_event){.action = u, .observation = IDM_MISSING, .reward = 3}, &d,
                        &support_error));
@@ -71,7 +71,8 @@ static void what_ends_is_followed_by_nothing(void **state)
   }
 }
 
-/* Of the state acted in: the action by its error, the others decay or learn from the opposite. */
+/* In the state acted in, the action changes by its error; the others decay or learn from the
+ * opposite reward. */
 static void values_after_it(void **state)
 {
   (void)state;
@@ -90,7 +91,7 @@ static void values_after_it(void **state)
   }
 }
 
-/* A missed response: the state acted in decays whole, and nothing is learnt from what is paid. */
+/* A missed response: all values of the current state decay, and its reward has no effect. */
 static void missed_responses_let_values_decay(void **state)
 {
   (void)state;
@@ -132,7 +133,7 @@ static void starts_must_be_known(void **state)
   assert_int_equal(found, 0);
   assert_int_equal(idm_td_start(&l, (const double[]){0.5, 0.5}, &found, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "requires the state"));
-  l.states = 1; /* that it does not tell apart */
+  l.states = 1; /* the states are not distinguished */
   check(idm_td_start(&l, (const double[]){0.5, 0.5}, &found, &support_error));
   assert_int_equal(found, 0);
 }

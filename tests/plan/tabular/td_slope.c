@@ -1,5 +1,5 @@
-/* Slopes of td-learner against differences, and what was not recorded, which they refuse where the
- * likelihood does. */
+/* Tests derivatives of td-learner against differences, and missing cells, which they reject where
+ * the likelihood does. */
 #include "plan/tabular/td_learner.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void refused(const td_bench *b, const char *words)
   check(idm_theta_copy(b->problem->theta, &derivative, &support_error));
   check(idm_gradient_create(b->data, b->tree, b->workspace, &gradient, &support_error));
   assert_int_equal(idm_gradient_run(gradient, &log_likelihood, derivative, &again), IDM_INPUT);
-  /* A scorer adds where that was. */
+  /* The scorer adds the place to the message. */
   assert_memory_equal(again.message, error.message, strlen(again.message));
   assert_int_equal(again.line, error.line);
   idm_gradient_destroy(gradient);

@@ -4,7 +4,8 @@
 
 enum { AGENTS = 4, TRAJECTORIES = 14, STEPS = 9 };
 
-/* A random problem, fully observed or with hidden states, and numbers within their ranges. */
+/* Draws a random problem, fully observed or with hidden states, and parameters within their ranges.
+ */
 static idm_problem *draw_problem(bool observed, bool by_error, bool fictive, idm_random *random)
 {
   const support_shape shape = {TD_STATES, TD_ACTIONS, TD_STATES, 1, 4};

@@ -1,4 +1,4 @@
-/* Logs of td-learner, to be scored at any numbers. */
+/* Provides logs of td-learner, and their likelihood at any parameters. */
 #ifndef IDM_TESTS_PLAN_TABULAR_TD_SUPPORT_H
 #define IDM_TESTS_PLAN_TABULAR_TD_SUPPORT_H
 
@@ -15,10 +15,10 @@ typedef struct td_bench {
   idm_scorer *scorer;
 } td_bench;
 
-/* A problem at random and the log of four agents. Bits of its kind: states are observed, gains are
- * told by errors, actions not taken are learnt about. */
+/* A random problem and the log of four agents. Bits of `kind`: states are observed, gains are
+ * defined by errors, actions not taken are updated. */
 td_bench td_open(unsigned kind, uint64_t seed);
-/* The same, a share of whose rows are missed responses without an action. */
+/* The same, with a share of the rows replaced by missed responses without an action. */
 td_bench td_open_missed(unsigned kind, uint64_t seed, double share);
 void td_close(td_bench *b);
 /* The log-likelihood at theta. */

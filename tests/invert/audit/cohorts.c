@@ -1,4 +1,4 @@
-/* Agents of an audit as samples of normal populations. */
+/* Tests the outlier and form checks of an audit's agents, as samples of normal populations. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { PEOPLE = 15, DECISIONS = 200 };
 
-/* Agents about log alpha = -1, whom `x` moves. */
+/* Agents with log alpha near -1, shifted by x[agent]. */
 static nest_case open(const double *x)
 {
   double at[PEOPLE];
@@ -17,7 +17,7 @@ static nest_case open(const double *x)
   return f;
 }
 
-/* Agent 5, who is of the second group. */
+/* Agent 5, of the second group, is the outlier. */
 static void an_agent_far_off_fails_its_group(void **state)
 {
   (void)state;
@@ -34,13 +34,13 @@ static void an_agent_far_off_fails_its_group(void **state)
       assert_int_equal(support_mentions(&a->group[g].reasons, "is far from the others"),
                        far && g == 1);
     assert_int_equal(a->group[1].verdict == IDM_AUDIT_FAILED, far);
-    /* Groups of one column do not overlap. */
+    /* Groups by a column do not overlap. */
     assert_int_equal(a->checks.of[IDM_CHECK_FORM].outcome, IDM_CHECK_NOT_RUN);
     nest_unmake(&f);
   }
 }
 
-/* The first predicate is met by agents 9 to 15, the second by every other one; those who meet both
+/* Agents 9 to 15 satisfy the first predicate, every other agent the second; agents who satisfy both
  * differ. */
 static void a_product_fails_its_groups(void **state)
 {

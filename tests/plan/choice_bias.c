@@ -1,4 +1,5 @@
-/* Habit and slips against the formula, and slopes against differences. */
+/* Tests perseverance and lapse against their formula (docs/method/likelihood.md, 6), and
+ * derivatives against differences. */
 #include "plan/choice.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ enum { N = 4 };
 static const double pi[N] = {0.1, 0.6, 0.25, 0.05};
 static const bool some[N] = {true, false, true, true};
 
-/* p(u) written out. */
+/* p(u) by its formula. */
 static double plain(choice_bias h, const double *log_pi, const bool *open, int last, size_t u)
 {
   double sum = 0, count = 0;
@@ -65,7 +66,7 @@ static void nothing_overflows(void **state)
   assert_true(q[3] == -INFINITY);
 }
 
-/* Where everything open is forbidden, it is shared. */
+/* If all available actions have probability 0, the choice among them is uniform. */
 static void what_is_forbidden_is_shared(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Effects of overlapping predicates, which add up or do not. */
+/* Tests the check that effects of overlapping predicates are additive, on groups with and without
+ * an interaction. */
 #include "invert/audit/lines.h"
 
 #include <string.h>
@@ -7,8 +8,8 @@
 
 enum { CASES = 60 };
 
-/* Four sites, the last two of which meet the first predicate, and the second and fourth the second.
- */
+/* An audit of four sites, the last two of which satisfy the first predicate, and the second and
+ * fourth the second predicate. */
 static audit_case open(const double *alpha, idm_pool pool)
 {
   audit_case c = {.problem = audit_problem(1.5), .settings = audit_settings()};
@@ -36,7 +37,8 @@ static void effects_that_add_up_pass(void **state)
   audit_close(&c);
 }
 
-/* Only those who meet both differ. Groups that are not pooled have no effects to add up. */
+/* Only trajectories that satisfy both predicates differ. Without pooling there are no effects to
+ * add. */
 static void a_product_is_named(void **state)
 {
   (void)state;

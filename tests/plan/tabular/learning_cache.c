@@ -1,4 +1,4 @@
-/* Whether a theta asks for something new. */
+/* Tests whether a theta requires new learning. */
 #include "plan/tabular/learner.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Whether groups differ, from draws that are made up. */
+/* Tests the largest contrast between groups on draws of known mean and sd, and the rules for
+ * average models. */
 #include "invert/audit/lines.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 #include "invert/audit/audit_support.h"
 #include "invert/check.h"
 
-/* Two cells whose draws are 0 and `apart`, each with an sd of 1, as a square wave. */
+/* Two cells whose draws have means 0 and `apart` and sd 1, as square waves. */
 static audit_max_contrast between(double apart)
 {
   enum { all = 40 };
@@ -27,7 +28,7 @@ static audit_max_contrast between(double apart)
   return found;
 }
 
-/* Two sds are no difference, five are. */
+/* A contrast of two sds is not significant, one of five is. */
 static void sds_are_those_of_the_contrast(void **state)
 {
   (void)state;
@@ -35,7 +36,8 @@ static void sds_are_those_of_the_contrast(void **state)
   assert_true(between(5 * sqrt(2)).p < 1e-5);
 }
 
-/* An environment that the observations contradict is no average over groups. */
+/* Observations that contradict the environment are not explained by heterogeneity between groups.
+ */
 static void rows_that_groups_cannot_explain(void **state)
 {
   (void)state;
@@ -47,7 +49,8 @@ static void rows_that_groups_cannot_explain(void **state)
   assert_false(idm_audit_is_heterogeneity(&checks));
 }
 
-/* Agents or trajectories that differ, and nothing else, are what an average over groups has. */
+/* Misfits of agents or trajectories that differ, and no other, are those of an average over groups.
+ */
 static void unlike_agents_or_trajectories(void **state)
 {
   (void)state;

@@ -1,4 +1,5 @@
-/* Priors that hold the numbers of an audit off what the decisions lead to. */
+/* Tests the prior-data conflict check of audits under priors that agree or disagree with the
+ * groups. */
 #include "invert/audit/lines.h"
 
 #include "invert/audit/audit_support.h"
@@ -15,7 +16,7 @@ static audit_case open(const char *free_blocks, idm_pool pool)
   return c;
 }
 
-/* A prior around the numbers, narrow or wide, and one that is off but hardly moves them. */
+/* Narrow and wide priors around the parameters, and a distant prior that hardly shifts them. */
 static void priors_that_agree_pass(void **state)
 {
   (void)state;
@@ -30,7 +31,7 @@ static void priors_that_agree_pass(void **state)
     }
 }
 
-/* One of 10 of its sds off: the groups fail or, where they are pooled, their distribution. */
+/* A prior about 10 of its sds away: the groups fail or, if they are pooled, their distribution. */
 static void priors_that_are_off_fail(void **state)
 {
   (void)state;
