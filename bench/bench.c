@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "idm/idm.h"
+#include "report/library.h"
 
 static void die(const idm_error *error)
 {

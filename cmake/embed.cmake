@@ -12,7 +12,7 @@ foreach(example ${EXAMPLES})
   string(APPEND list "    (const char *)text_${id},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by the build from examples/. */
-#include \"idm/problem_file.h\"
+#include \"idm/problem.h\"
 
 ${texts}
 static const char *const names[] = {

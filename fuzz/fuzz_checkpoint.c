@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/chains.h"
-#include "idm/samplers.h"
+#include "infer/chains.h"
+#include "infer/samplers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/data.h"
-#include "idm/log_file.h"
-#include "idm/prefix.h"
-#include "idm/problem_file.h"
+#include "idm/extension/data.h"
+#include "idm/extension/prefix.h"
+#include "io/log_file.h"
+#include "io/problem_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

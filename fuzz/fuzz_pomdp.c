@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/file.h"
-#include "idm/problem_file.h"
+#include "io/file.h"
+#include "io/problem_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

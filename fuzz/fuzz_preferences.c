@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/data.h"
-#include "idm/log_file.h"
-#include "idm/problem_file.h"
+#include "idm/extension/data.h"
+#include "io/log_file.h"
+#include "io/problem_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

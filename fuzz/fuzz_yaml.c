@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/problem_file.h"
+#include "io/problem_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@ A layer is a folder of src/; a module is a folder with sources. A layer uses onl
 are no cycles. Two graphs are checked. In the first, a source uses another if its object needs a symbol that the object
 of the other defines, as the linker sees it. In the second, a file uses another if it includes it.
 
-A public header is in the layer that defines the functions it declares; one without functions, in the highest layer that
+Core headers (include/idm) declare opaque types, which every layer may use. A header of include/idm/extension is in the layer that defines the functions it declares; one without functions, in the highest layer that
 it includes.
 
 Every source has a test file: that of src/plan/score.c is tests/plan/score.c. A source with several parts may have one
@@ -121,6 +121,8 @@ def find_layers(includes, defined):
             layers[file] = GENERATED  # A cycle ends here; it is reported as such.
             if file.startswith("src/"):
                 layers[file] = layer_of_source(file)
+            elif file.startswith("include/idm/") and file.count("/") == 2:
+                layers[file] = 0  # The core declares opaque types alone: every layer may use it.
             else:
                 own = [layer_of_source(source) for name in declared(file) for source in defined.get(name, ())]
                 layers[file] = max(own or map(find, includes[file]), default=0)
@@ -193,14 +195,15 @@ def strip(text):
 
 
 def foreign(includes, defined):
-    """Messages about headers of src/ that declare functions of another folder."""
+    """Messages about headers of src/ that declare functions of another folder; a layer's own may declare those of its modules."""
     for file in sorted(includes):
         if file.startswith("src/") and file.endswith(".h"):
             names = re.findall(r"\b(\w+)\s*(?:\([^;{}]*\)|\[\w*\])?\s*;", strip((ROOT / file).read_text()))
             sources = {source for name in names for source in defined.get(name, ()) if "/" in source}
             folder = file.rpartition("/")[0]
             for source in sorted(sources):
-                if source.rpartition("/")[0] != folder:
+                own = source.startswith(folder + "/") if folder.count("/") == 1 else source.rpartition("/")[0] == folder
+                if not own:
                     yield f"{file} declares what {source} defines"
 
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "idm/idm.h"
 #include "invert/people/people_support.h"
 #include "support.h"
 
@@ -75,6 +76,10 @@ typedef struct fixture {
   idm_audit_request audit_request;
   idm_audit_settings audit_settings;
   idm_error error;
+  idm_settings *settings;
+  idm_agent *agent; /* in a trajectory */
+  idm_audit_estimate estimate;
+  const double *view; /* output */
   char path[SUPPORT_PATH];
   char buffer[4096];
   char hash[IDM_HASH_SIZE];
@@ -108,6 +113,19 @@ static void make(fixture *f, const char *yaml)
   f->yaml = yaml;
   f->problem = support_yaml(yaml);
   f->workspace = support_plan(f->problem, NULL);
+  check(idm_settings_create(&f->settings, &support_error));
+  /* Calls that are legal after all must be short. */
+  static const char *const small[][2] = {{"calibration.replications", "1"},
+                                         {"calibration.number", "2"},
+                                         {"calibration.draws", "50"},
+                                         {"calibration.warmup", "20"},
+                                         {"draws", "20"},
+                                         {"warmup", "20"},
+                                         {"checks", "none"}};
+  for (size_t i = 0; i < sizeof small / sizeof small[0]; i++)
+    check(idm_settings_set(f->settings, small[i][0], small[i][1], &support_error));
+  check(idm_agent_create(f->workspace, 1, &f->agent, &support_error));
+  check(idm_agent_begin(f->agent, NULL, &support_error));
   f->data =
       support_simulate(f->problem, (idm_simulation){.trajectories = 6, .steps = 5, .seed = 3});
   check(idm_evidence_tree(f->problem, f->data, &f->tree, &support_error));
@@ -178,6 +196,8 @@ static void unmake(fixture *f)
   idm_posterior_destroy(f->posterior);
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);
+  idm_agent_destroy(f->agent);
+  idm_settings_destroy(f->settings);
   idm_trials_destroy(f->trials);
   idm_design_destroy(f->design);
   idm_explanation_destroy(f->explanation);

@@ -17,6 +17,14 @@ SAMPLES = {
     "idm_problem *": "f->own_problem",
     "idm_problem *const *": "(idm_problem *const[]){f->own_problem}",
     "const idm_setting *": "f->problem->setting",
+    "const idm_settings *": "f->settings",
+    "idm_settings *": "f->settings",
+    "idm_agent *": "f->agent",
+    "idm_watch": "NULL",
+    "const idm_problem_arrays *": "&(idm_problem_arrays){.size = sizeof(idm_problem_arrays)}",
+    "const idm_data_arrays *": "&(idm_data_arrays){.size = sizeof(idm_data_arrays)}",
+    "idm_audit_estimate *": "&f->estimate",
+    "const double **": "&f->view",
     "const idm_theta *": "f->problem->theta",
     "idm_theta *": "f->own_problem->theta",
     "const idm_agent_options *": "&f->problem->agent",
@@ -243,11 +251,12 @@ def split(parameters):
             yield kind.strip() + (" *" if part.endswith("]") else ""), name
 
 
-def declarations(include):
-    for path in sorted(Path(include, "idm").glob("*.h")):
+def declarations(root):
+    headers = [*Path(root, "include").rglob("*.h"), *Path(root, "src").rglob("*.h")]
+    for path in sorted(headers):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
         text = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
-        for match in re.finditer(r"IDM_API\s+([^;]*);", text):
+        for match in re.finditer(r"(?:IDM_API|IDM_CHECKED)\s+([^;]*);", text):
             words = re.sub(r"\s*IDM_PRINTF\(.*?\)$", "", " ".join(match.group(1).split()))
             kind, name, parameters = re.match(r"(.*?)(\w+)\((.*)\)$", words).groups()
             yield name, kind.strip(), list(split(parameters))

@@ -23,8 +23,8 @@ find_one() { find "$prefix" -name "$1" | head -n 1; }
 
 program=$prefix/bin/idm
 [ -x "$program" ] || fail "bin/idm is not installed"
-for header in "$source"/include/idm/*.h; do
-  cmp -s "$header" "$prefix/include/idm/${header##*/}" || fail "include/idm/${header##*/} is not installed"
+for header in "$source"/include/idm/*.h "$source"/include/idm/extension/*.h; do
+  cmp -s "$header" "$prefix/${header#"$source"/}" || fail "${header#"$source"/} is not installed"
 done
 for example in "$source"/examples/*.yaml; do
   name=${example##*/}
@@ -74,6 +74,17 @@ else
   cc -std=c17 "$source/tests/consumer/consumer.c" -o "$work/pkg" $(pkg-config --cflags --libs idm) ||
     fail 'pkg-config --cflags --libs idm'
   solves "$work/pkg" 'the consumer by pkg-config'
+  # embeds NAME OUTPUT: a program of examples/embed, and the first line that it prints.
+  embeds() {
+    # shellcheck disable=SC2046 # the flags are words
+    cc -std=c17 -Wall -Wextra -Werror "$source/examples/embed/$1.c" -o "$work/$1" $(pkg-config --cflags --libs idm) -lm ||
+      fail "examples/embed/$1.c does not compile"
+    line=$(LD_LIBRARY_PATH=$(dirname "$(find_one libidm.so)") "$work/$1" | head -n 1) || line='nothing'
+    case $line in "$2"*) ;; *) fail "examples/embed/$1.c prints '$line'; expected '$2'" ;; esac
+  }
+  embeds solve '1: P(diseased) = 0.500, V = '
+  embeds fit 'alpha: mean 2.'
+  embeds planner '0.527'
   case $(pkg-config --cflags idm) in
   *"$prefix"*) ;;
   *) fail "pkg-config gives '$(pkg-config --cflags idm)', outside the prefix of the installation" ;;

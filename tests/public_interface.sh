@@ -1,5 +1,5 @@
 #!/bin/sh
-# public_interface.sh LIBRARY INCLUDE: the shared library exports exactly the functions declared in the headers, and
+# public_interface.sh LIBRARY INCLUDE [write]: the shared library exports exactly the functions declared in the headers, and
 # every header compiles on its own, in C and in C++.
 set -eu
 
@@ -17,9 +17,9 @@ fail() {
 
 # Names with two underscores (and one of gcov) belong to the compiler; instrumented builds export some.
 nm -D --defined-only "$library" | awk '{print $NF}' |
-  sed 's/@.*//; /^__/d; /^mangle_path$/d' | sort -u >"$work/exported"
+  sed "s/@.*//; /^__/d; /^mangle_path\$/d; /^IDM_[0-9]*\$/d" | sort -u >"$work/exported"
 # A declaration extends from IDM_API to its first parenthesis, which follows the name.
-cat "$include"/idm/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -o 'IDM_API [^;(]*(' |
+cat "$include"/idm/*.h "$include"/idm/extension/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -o 'IDM_API [^;(]*(' |
   sed 's/ *($//; s/.*[ *]//' | sort -u >"$work/declared"
 
 [ -s "$work/exported" ] || fail "$library exports nothing"
@@ -29,6 +29,13 @@ for name in $(comm -13 "$work/declared" "$work/exported"); do fail "$name is exp
 while read -r name; do
   case $name in idm_*) ;; *) fail "$name lacks the prefix idm_" ;; esac
 done <"$work/exported"
+
+# The core: what programs link with. tests/symbols.txt is that list; a function that leaves it breaks programs, and one that
+# joins it is a promise. After an intended change: tests/public_interface.sh LIBRARY INCLUDE write.
+cat "$include"/idm/*.h | grep -v '^ *#' | tr '\n' ' ' | grep -o 'IDM_API [^;(]*(' | sed 's/ *($//; s/.*[ *]//' | sort -u >"$work/core"
+[ "${3:-}" = write ] && cp "$work/core" symbols.txt
+for name in $(comm -23 symbols.txt "$work/core"); do fail "$name is in tests/symbols.txt, not in the core headers"; done
+for name in $(comm -13 symbols.txt "$work/core"); do fail "$name is in the core headers, not in tests/symbols.txt"; done
 
 # alone COMPILER LANGUAGE STANDARD HEADER
 alone() {
@@ -40,8 +47,8 @@ alone() {
 
 compilers=0
 for pair in gcc:g++ clang:clang++; do
-  for header in "$include"/idm/*.h; do
-    name=${header##*/}
+  for header in "$include"/idm/*.h "$include"/idm/extension/*.h; do
+    name=${header#"$include"/idm/}
     if command -v "${pair%:*}" >/dev/null; then alone "${pair%:*}" c c17 "$name"; fi
     if command -v "${pair#*:}" >/dev/null; then alone "${pair#*:}" c++ c++17 "$name"; fi
   done

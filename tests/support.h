@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "idm/idm.h"
+#include "report/library.h"
 
 /* Fail the test with the error's message unless the status is IDM_OK. */
 #define check(call) support_check((call), __FILE__, __LINE__)

@@ -1,6 +1,6 @@
 /* Example of a planner plug-in: a softmax over immediate utilities, without regard to the future.
  */
-#include <idm/plugin.h>
+#include <idm/extension/plugin.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +74,7 @@ static const idm_belief_ops belief = {
     .scratch = scratch, .policy = policy, .log_policy = log_policy};
 
 static const idm_planner myopic = {
+    .size = sizeof(idm_planner),
     .name = "myopic",
     .summary = "softmax of the utilities of now",
     .row = "General",

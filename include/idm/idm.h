@@ -1,86 +1,37 @@
-/* The complete public interface of libidm.
+/* The core of libidm: problems, plans, logs, fits, audits, learning, calibration, explanations and
+ * figures. Types are opaque; functions give access to what they hold.
  *
- * Conventions. A function that returns idm_status fills opt_error on failure. Pointers named
- * opt_... may be NULL. If any other pointer is NULL, or an object belongs to another problem, a
- * function that returns idm_status returns IDM_USAGE or IDM_INPUT before it changes anything; a
- * function with another result returns NaN, 0, false or NULL, or has no effect. Array lengths are
- * not checked. *ret_... receives an object that the caller owns and frees with the matching
- * _destroy function (arrays and texts with free()), unless the comment states that it is borrowed.
- * All _destroy and _clear functions accept NULL. Any function that allocates may return IDM_MEMORY.
- * Functions that fill `buffer` of `size` bytes truncate the text and return buffer. Arrays are
- * row-major, written [outer][inner] in comments. */
+ * Conventions. Functions that can fail return idm_status and take an idm_error, which may be NULL.
+ * `const` arguments are borrowed. `ret_` arguments are set to an object that the caller frees with
+ * the _destroy function of its type; on failure they are NULL. Arguments whose names begin with
+ * opt_ may be NULL. Given NULL for any other argument, or an object of another problem, a function
+ * that returns a status returns IDM_USAGE or IDM_INPUT before it changes anything; one that returns
+ * something else returns NaN, 0, false or NULL, or has no effect. _destroy functions take NULL.
+ * Arrays are given and returned as pointer and length; views belong to the object that returns
+ * them. Lengths of the caller's arrays are not checked.
+ *
+ * The library does not print, does not exit and keeps no state but what it loads (plug-ins, and
+ * shared libraries on first use). Objects may be used from several threads as long as none changes
+ * them; netCDF files and run folders are read and written by one thread at a time.
+ *
+ * Versions follow semantic versioning for these headers: with the same major version, programs that
+ * were compiled against an earlier minor version run unchanged. The headers of idm/extension are
+ * tables of operations with a size each, for planners, inverse planners and samplers of one's own;
+ * they may change with a minor version, and a plug-in that does not match is refused. */
 #ifndef IDM_IDM_H
 #define IDM_IDM_H
 
-#include "idm/alpha_file.h"
-#include "idm/assess.h"
 #include "idm/audit.h"
-#include "idm/audit_run.h"
-#include "idm/behavior.h"
-#include "idm/block.h"
 #include "idm/calibrate.h"
-#include "idm/campaign.h"
-#include "idm/capacity.h"
-#include "idm/chains.h"
-#include "idm/check.h"
-#include "idm/classes.h"
-#include "idm/column.h"
-#include "idm/compare.h"
-#include "idm/cut.h"
 #include "idm/data.h"
-#include "idm/derive.h"
-#include "idm/design.h"
-#include "idm/diagnostics.h"
-#include "idm/distribution.h"
-#include "idm/dynamics.h"
 #include "idm/explain.h"
-#include "idm/explorer.h"
 #include "idm/figure.h"
-#include "idm/file.h"
-#include "idm/follow.h"
-#include "idm/imitate.h"
-#include "idm/intake.h"
-#include "idm/inverse.h"
-#include "idm/key.h"
-#include "idm/laplace.h"
+#include "idm/fit.h"
 #include "idm/learn.h"
-#include "idm/lint.h"
-#include "idm/log_file.h"
-#include "idm/matching.h"
-#include "idm/maximise.h"
-#include "idm/parameters.h"
-#include "idm/pareto.h"
-#include "idm/people.h"
-#include "idm/planner.h"
-#include "idm/plot.h"
-#include "idm/plugin.h"
-#include "idm/posterior.h"
-#include "idm/predicate.h"
-#include "idm/predict.h"
-#include "idm/prefix.h"
-#include "idm/prior.h"
+#include "idm/plan.h"
 #include "idm/problem.h"
-#include "idm/problem_file.h"
-#include "idm/project.h"
-#include "idm/proposition.h"
-#include "idm/quantile.h"
-#include "idm/random.h"
-#include "idm/refine.h"
-#include "idm/report.h"
-#include "idm/request.h"
 #include "idm/run.h"
-#include "idm/sampler.h"
-#include "idm/samplers.h"
-#include "idm/score.h"
-#include "idm/setting.h"
 #include "idm/settings.h"
-#include "idm/simulate.h"
 #include "idm/status.h"
-#include "idm/study.h"
-#include "idm/theta.h"
-#include "idm/transform.h"
-#include "idm/trials.h"
-#include "idm/work.h"
-#include "idm/workspace.h"
 
 #endif

@@ -1,199 +1,124 @@
-/* A problem, as described by a problem file: setting, parameter, agent and columns of the log. */
+/* Problems: states, actions, observations, dynamics, utilities and the agent's numbers. */
 #ifndef IDM_PROBLEM_H
 #define IDM_PROBLEM_H
 
-#include "idm/column.h"
-#include "idm/derive.h"
-#include "idm/key.h"
-#include "idm/theta.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "idm/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum idm_evaluate { IDM_LOOKAHEAD, IDM_INTERPOLATE } idm_evaluate;
-typedef enum idm_surprise { IDM_SURPRISE_BELIEF, IDM_SURPRISE_OBSERVATION } idm_surprise;
-typedef enum idm_recognition { IDM_RECOGNITION_MEAN, IDM_RECOGNITION_SAMPLED } idm_recognition;
-typedef enum idm_alpha_unit { IDM_ALPHA_ABSOLUTE, IDM_ALPHA_RANGE } idm_alpha_unit;
-typedef enum idm_asymmetry { IDM_ASYMMETRY_OUTCOME, IDM_ASYMMETRY_ERROR } idm_asymmetry;
-typedef enum idm_discounting {
-  IDM_EXPONENTIAL,  /* by a discount factor per step */
-  IDM_NAIVE,        /* by a discount function of delay, assuming that later selves will agree */
-  IDM_SOPHISTICATED /* by a discount function of delay, anticipating the choices of later selves */
-} idm_discounting;
+/* A problem. Functions that take it as const may use it from several threads at once. */
+typedef struct idm_problem idm_problem;
 
-typedef enum idm_action_choice {
-  IDM_CHOICE_DRAWN, /* drawn from the softmax of the scores */
-  IDM_CHOICE_BEST   /* the largest score; ties are drawn by the action prior */
-} idm_action_choice;
+/* --- create --------------------------------------------------------------------------------- */
 
-struct idm_planner;
+/* Read a problem from a file: Cassandra's format if the name ends in .POMDP (in any case), else
+ * YAML; "example:NAME" is a built-in example. Warnings are appended to opt_notes. IDM_INPUT with
+ * file, line and column where the file is not a problem. */
+IDM_API idm_status idm_problem_read(const char *path, idm_problem **ret_problem,
+                                    idm_notes *opt_notes, idm_error *opt_error);
 
-/* Options of an agent that are not parameters to infer. NaN: no capacity is given. */
-typedef struct idm_agent_options {
-  const struct idm_planner *planner; /* NULL: the first of the registry (see idm_agent_planner) */
-  int resolution; /* r of the lattice; 0 (auto): the default for the number of states, refined by a
-                     fit as far as its posterior requires */
-  idm_evaluate evaluate;       /* interpolation of policies off the lattice */
-  idm_surprise surprise;       /* whether observations with equal successor beliefs are merged */
-  idm_recognition recognition; /* mean belief, or the mixture itself */
-  idm_alpha_unit alpha_unit;   /* unit of alpha: utility, or the range of the utilities of each
-                                  variant, so that one value fits all payoff schemes */
-  double tolerance;            /* bound on |V - V*|, relative to max(|u|, |V|) */
-  double gap; /* of point-based: gap between its bounds on the value at the start belief, in units
-                 of the utility */
-  double decision_capacity;      /* nats; determines alpha */
-  double specification_capacity; /* nats; determines beta */
-  double recognition_capacity;   /* nats; determines eta */
-  idm_discounting discounting;   /* discounting by delay requires a horizon */
-  idm_asymmetry asymmetry;       /* of td-learner: definition of a gain */
-  bool fictive;  /* of td-learner: the action not taken is updated as if it had given the opposite
-                    outcome */
-  int hidden;    /* of networks: units of the hidden layer, or of the recurrent memory */
-  int layer;     /* of recurrent: units between memory and output */
-  int sweeps;    /* of value-iteration-network */
-  uint64_t seed; /* of networks: seed of the initial weights; of planners that learn by acting: seed
-                    of their samples */
-  long budget;   /* of planners that learn by acting: number of transitions; 0 (auto): the planner's
-                    default */
-  double step_power;  /* q-learning: learning rate n^-step_power at the n-th visit of a state and
-                         action */
-  double exploration; /* q-learning: fraction of uniformly random actions */
-  int nodes;          /* number of nodes of a controller */
-  idm_action_choice choice; /* of decision-rule */
-} idm_agent_options;
+/* Read a problem from `length` bytes of YAML, or of Cassandra's format. opt_file is the name of the
+ * text in messages. */
+IDM_API idm_status idm_problem_parse_yaml(const char *text, size_t length, const char *opt_file,
+                                          idm_problem **ret_problem, idm_notes *opt_notes,
+                                          idm_error *opt_error);
+IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, const char *opt_file,
+                                           idm_problem **ret_problem, idm_notes *opt_notes,
+                                           idm_error *opt_error);
 
-/* An entry of the utility that depends on a column of the data: scale * column. */
-typedef struct idm_utility_source {
-  size_t action;
-  size_t state;
-  size_t column; /* index into idm_columns.utility */
-  double scale;
-} idm_utility_source;
+/* A problem as arrays and names, for idm_problem_from_arrays. Set `size` to sizeof the struct, and
+ * fields that are not used to 0. */
+typedef struct idm_problem_arrays {
+  size_t size;              /* sizeof(idm_problem_arrays) */
+  size_t states;            /* number of states */
+  const char *const *state; /* [states] names */
+  size_t actions;
+  const char *const *action;      /* [actions] names */
+  size_t observations;            /* 0: states are observed */
+  const char *const *observation; /* [observations] names */
+  const double *opt_start;        /* [state]; NULL: uniform */
+  const double *transition;       /* [action][state][next state], rows sum to 1 */
+  const double *opt_emission; /* [action][next state][observation], rows sum to 1; NULL if states
+                                 are observed */
+  const double *utility;      /* [action][state] */
+  double discount;            /* from 0 up to 1 */
+  const char *opt_more; /* further sections as YAML, such as "agent: {alpha: 2}\nfree: [alpha]" */
+} idm_problem_arrays;
 
-/* Coding of cells in addition to the labels themselves, which are always recognised. */
-typedef struct idm_code {
-  bool index;              /* an integer is the index of a label, from 0 */
-  idm_labels text;         /* map: this text ... */
-  idm_labels target_label; /* ... denotes this label */
-} idm_code;
+/* Create a problem from arrays, which are copied. IDM_INPUT where they are not a problem. */
+IDM_API idm_status idm_problem_from_arrays(const idm_problem_arrays *arrays,
+                                           idm_problem **ret_problem, idm_error *opt_error);
 
-/* Codes of a role: none (labels only), one (for the label), or, if the label is joined from several
- * columns, one per column, for its level there (see idm_labels_level). Coding by index then applies
- * to every column. */
-typedef struct idm_codes {
-  size_t count;
-  idm_code *code;
-} idm_codes;
-
-/* Mapping of the columns of a log to roles, and the coding of their cells. Each role is a list of
- * column names; empty lists use the defaults of their descriptor. */
-typedef struct idm_columns {
-  idm_labels role[IDM_COLUMN_COUNT];
-  idm_labels utility;                /* columns that are referenced by utility entries */
-  idm_codes codes[IDM_COLUMN_COUNT]; /* used for actions and observations */
-  idm_labels missing;   /* texts that denote a missing value, in addition to the empty cell */
-  idm_labels missed;    /* texts of the action column that denote a missed response */
-  size_t missed_action; /* action whose dynamics apply after a missed response, counted from 1; 0:
-                           none is given */
-  size_t derived_count;
-  idm_derived *derived; /* [derived_count]: each is computed from columns of the log and preceding
-                           derived columns */
-  size_t rules;
-  idm_rule *rule; /* [rules]: rules on rows first */
-} idm_columns;
-
-/* Free the content of the codes. Accepts NULL. */
-IDM_API void idm_codes_destroy(idm_codes *codes);
-/* Allocate `count` codes of labels only. */
-IDM_API idm_status idm_codes_create(idm_codes *codes, size_t count, idm_error *opt_error);
-/* Distinct values of part number `part` of labels that consist of `parts` parts joined by '/', in
- * order of the labels. IDM_INPUT if a label has a different number of parts. */
-IDM_API idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
-                                    idm_labels *ret_labels, idm_error *opt_error);
-
-/* Rule that derives the models of an agent from the environment; all 0: no rule. */
-typedef struct idm_model_rule {
-  double perturb[2]; /* transition, observation: models in which the most likely outcome of every
-                        row is less likely by this amount, unchanged, or more likely */
-  bool independent;  /* perturb each row separately, not all rows together */
-  double uniform;    /* add a model in which this fraction of every row is uniform over the possible
-                        outcomes */
-} idm_model_rule;
-
-/* Member of a family of environments with common spaces, agent and utility. */
-typedef struct idm_environment {
-  char *name;
-  idm_setting *setting;
-} idm_environment;
-
-typedef struct idm_problem {
-  idm_setting *setting;
-  idm_theta *theta;
-  idm_model_rule models; /* rule from which the models of theta were derived */
-  idm_agent_options agent;
-  double correlation; /* shape of the LKJ prior of correlations between effects of a person; 0: not
-                         given */
-  idm_columns columns;
-  size_t utility_sources;
-  idm_utility_source *utility_source;
-  size_t environments; /* 0: no family, only the setting */
-  idm_environment *environment;
-  size_t current_environment; /* index of the environment that is the setting, counted from 1; 0:
-                                 none of them */
-} idm_problem;
-
-/* Fill the default options. */
-IDM_API void idm_agent_options_default(idm_agent_options *agent);
-/* Keys of the agent except its planner and the blocks of theta, as in the section `agent:` of a
- * problem file. One descriptor per field of idm_agent_options. */
-IDM_API const idm_key *idm_agent_option_keys(void);
-/* Allocate a problem with an empty setting (see idm_setting_create) and a theta with `models`
- * models. *ret_problem is owned by the caller. */
-IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
-                                      bool with_emission, idm_problem **ret_problem,
-                                      idm_error *opt_error);
-/* The same without matrices, for a setting with sparse transitions. */
-IDM_API idm_status idm_problem_create_sparse(idm_sizes sizes, idm_problem **ret_problem,
-                                             idm_error *opt_error);
-/* Free a problem. Accepts NULL. */
+/* Free a problem; NULL is allowed. */
 IDM_API void idm_problem_destroy(idm_problem *problem);
-/* Check a problem for consistency: setting, family of environments, theta and terminal states. The
- * error names the first fault. */
-IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
-/* Replace the environment of the setting by a member of the family. If the agent's models are the
- * environment, they are replaced as well. IDM_USAGE if the family has no member of that name. */
+
+/* Name and text of built-in example `index`; NULL past the last. */
+IDM_API const char *idm_example_name(size_t index);
+IDM_API const char *idm_example_text(size_t index);
+
+/* --- change --------------------------------------------------------------------------------- */
+
+/* Apply an assignment as the option --set does: "alpha=0.5", "planner=td-learner", "discount=0.9",
+ * "utility.ACTION=-2", "utility.ACTION.STATE=10". IDM_USAGE or IDM_INPUT where it is not valid. */
+IDM_API idm_status idm_problem_set(idm_problem *problem, const char *assignment,
+                                   idm_error *opt_error);
+
+/* Choose the parameters to infer, as the option --free does: "alpha, beta", or the YAML text of a
+ * section `free`. */
+IDM_API idm_status idm_problem_set_free(idm_problem *problem, const char *text,
+                                        idm_error *opt_error);
+
+/* Replace the environment by the member `environment` of the problem's family of environments. An
+ * agent whose model is the environment gets the new one. IDM_USAGE if there is no such member. */
 IDM_API idm_status idm_problem_set_environment(idm_problem *problem, const char *environment,
                                                idm_error *opt_error);
-/* Replace the environment of a problem by that of another problem: dynamics, start, endings,
- * horizon and family of environments. The agent and its parameters are unchanged; its models are
- * derived from the new environment. `other` receives the former environment and stays owned by the
- * caller. IDM_INPUT if states or actions differ, observations differ and states are hidden,
- * features have other names, or the agent's models do not follow from an environment. */
+
+/* Exchange the environments of two problems: dynamics, start, endings, horizon and family. The
+ * agent and its numbers stay, so that a fitted agent can act elsewhere; models of the agent that
+ * follow from the environment are derived from the new one. IDM_INPUT where states or actions
+ * differ, observations of hidden states differ, features have other names, or the agent has models
+ * that do not follow from an environment. */
 IDM_API idm_status idm_problem_transfer(idm_problem *problem, idm_problem *other,
                                         idm_error *opt_error);
-/* True if two problems are equal, numbers to a relative `tolerance` (0: bitwise). Otherwise writes
- * the first difference into buffer and returns false. */
+
+/* --- read ----------------------------------------------------------------------------------- */
+
+/* Check a problem as a whole: IDM_INPUT with the first fault. */
+IDM_API idm_status idm_problem_validate(const idm_problem *problem, idm_error *opt_error);
+
+/* Compare two problems to a relative tolerance (0: bit for bit). Returns true if they are equal;
+ * else writes the first difference into buffer. */
 IDM_API bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tolerance,
                                  char *buffer, size_t size);
-/* Give the utility block one copy per variant, computed from opt_values [variant][column] (variants
- * of a setting). Default priors are updated to the new range of the utility. No effect if no
- * utility depends on a column. */
-IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
-                                    idm_error *opt_error);
-/* Inverse of idm_problem_bind: values [variant][column] that reproduce the utilities of a theta,
- * which may belong to another problem of the same sizes. IDM_USAGE if entries of one column need
- * different values. */
-IDM_API idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta,
-                                      double *values, idm_error *opt_error);
-/* Number of columns of a role: those given by the problem, else 1, the first default of its
- * descriptor. */
-IDM_API size_t idm_columns_count(const idm_columns *columns, idm_column role);
-/* Name of column number `part` of a role; NULL if out of range. */
-IDM_API const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t part);
-/* True if a column of a role also has another role. */
-IDM_API bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part,
-                                idm_column other);
+
+/* Numbers of states, actions and observations. */
+IDM_API size_t idm_problem_states(const idm_problem *problem);
+IDM_API size_t idm_problem_actions(const idm_problem *problem);
+IDM_API size_t idm_problem_observations(const idm_problem *problem);
+
+/* Names of state, action and observation `index`; NULL past the last. */
+IDM_API const char *idm_problem_state(const idm_problem *problem, size_t index);
+IDM_API const char *idm_problem_action(const idm_problem *problem, size_t index);
+IDM_API const char *idm_problem_observation(const idm_problem *problem, size_t index);
+
+/* View an array of the problem without copying: *ret_values points to *ret_length numbers that
+ * belong to the problem and are valid until it changes. `name` is "start" [state],
+ * "environment.transition" [action][state][next state], "environment.observation"
+ * [action][next state][observation], or a parameter of the agent as `idm list parameters` names it,
+ * such as "alpha", "utility" [action][state] or "transition" [model][action][state][next state].
+ * IDM_USAGE where there is no such array. */
+IDM_API idm_status idm_problem_numbers(const idm_problem *problem, const char *name,
+                                       const double **ret_values, size_t *ret_length,
+                                       idm_error *opt_error);
+
+/* Write a problem as YAML; "-" is standard output. What the format cannot express is noted. */
+IDM_API idm_status idm_problem_write_yaml(const idm_problem *problem, const char *path,
+                                          idm_notes *opt_notes, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

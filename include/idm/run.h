@@ -1,98 +1,47 @@
-/* Runs: folders written by `idm fit` and `idm learn`.
+/* Runs: the folders of `idm fit`, `idm audit` and `idm learn`.
  *
- * netCDF and HDF5 are not thread-safe: no two calls of the netCDF functions below may run
- * concurrently, even for different files. */
+ * netCDF and HDF5 are not safe to use from several threads: no two calls of functions that read or
+ * write run.nc may run at the same time, whatever the folder. */
 #ifndef IDM_RUN_H
 #define IDM_RUN_H
 
-#include "idm/cut.h"
-#include "idm/request.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "idm/fit.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* --- state of a run -------------------------------------------------------------------------- */
-
 typedef enum idm_run_mode {
-  IDM_RUN_NEW,      /* a folder without a run */
+  IDM_RUN_NEW,      /* a folder that holds no run */
   IDM_RUN_RESUME,   /* continue the run in the folder */
   IDM_RUN_OVERWRITE /* replace the run in the folder, if there is one */
 } idm_run_mode;
 
-/* A folder may come from an untrusted source. Its files are opened relative to the folder and must
- * be regular files: symbolic links, pipes, sockets, devices and folders of these names are
- * IDM_INPUT. The path of the folder itself may contain links. Functions that only read (idm_run_is,
- * _complete, _has, _read, _read_config, _assess) change nothing in it. */
+/* Fit files into a folder, as `idm fit` does: config.yaml, run.nc, summary.json, and a checkpoint
+ * every few seconds until the fit is done. With IDM_RUN_RESUME the inputs are those of config.yaml,
+ * and the draws are bit for bit those of a run that was never stopped; problem_path and data_path
+ * are not read. The watch of the settings may stop the fit: IDM_UNTRUSTED, and what was drawn is
+ * kept. The run that is replaced stays until the new one is complete. IDM_USAGE where the folder
+ * holds something else, IDM_SYSTEM where another process writes into it. */
+IDM_API idm_status idm_run_create(const char *folder, idm_run_mode mode, const char *problem_path,
+                                  const char *const *data_path, size_t count,
+                                  const idm_settings *settings, idm_posterior **ret_posterior,
+                                  idm_notes *opt_notes, idm_error *opt_error);
 
-/* True if a path may be a run, that is, a folder. */
+/* Load a run of a fit: its problem and its answer with the verdict; results that are not needed are
+ * NULL. A folder may come from a stranger: its files must be regular files, and nothing in it
+ * changes. */
+IDM_API idm_status idm_run_load(const char *folder, idm_problem **opt_problem,
+                                idm_posterior **opt_posterior, idm_notes *opt_notes,
+                                idm_error *opt_error);
+
+/* True if a path is a folder that may hold a run. */
 IDM_API bool idm_run_is(const char *path);
-/* True if a run is complete: nothing is left to do in it, nor in a run that was to replace it. */
+/* True if the run is complete: nothing is left to resume. */
 IDM_API bool idm_run_complete(const char *run);
-/* Check that a run can be written to a folder: the first checks of idm_run_fit, idm_run_audit and
- * idm_dynamics_write_run. Changes nothing except that temporary files of processes that have ended
- * are removed. */
-IDM_API idm_status idm_run_check(const char *folder, idm_run_mode mode, const idm_request *request,
-                                 idm_error *opt_error);
-/* True if a path leads to one of the files of a run. */
-IDM_API bool idm_run_has(const char *run, const char *path);
-
-/* Read problem, request and posterior of a run; arguments that are NULL are not returned. If the
- * posterior is requested and the fit used learnt dynamics, the problem has the central ones
- * (idm_dynamics_sets.central). All three files must belong together, including those that are not
- * requested. If a run was killed while it replaced another, the valid one is read, and a note names
- * the command that repairs the folder. Objects are owned by the caller. IDM_INPUT for damaged or
- * inconsistent files. */
-IDM_API idm_status idm_run_read(const char *folder, idm_problem **opt_problem,
-                                idm_request *opt_request, idm_posterior **opt_posterior,
-                                idm_notes *opt_notes, idm_error *opt_error);
-/* Read config.yaml of a run, an audit or a study as text, freed by the caller with free().
- * IDM_INPUT above `limit` bytes. */
-IDM_API idm_status idm_run_read_config(const char *folder, size_t limit, char **ret_text,
-                                       idm_error *opt_error);
-/* Read problem and request of the unfinished run in a folder: one that was to overwrite the run
- * there and was stopped, else the run itself. A complete run that was killed before it was moved to
- * its place is moved first. */
-IDM_API idm_status idm_run_read_unfinished(const char *folder, idm_problem **ret_problem,
-                                           idm_request *request, idm_notes *opt_notes,
-                                           idm_error *opt_error);
-/* Assess a run: diagnostics recomputed from its draws, and the verdict of its summary.
- * *ret_assessment is owned by the caller. */
-IDM_API idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
-                                  idm_assessment **ret_assessment, idm_error *opt_error);
-
-/* --- runs of dynamics ------------------------------------------------------------------------ */
-
-/* Read draws of dynamics and the problem they were learnt for. idm_dynamics_of_draw returns the
- * dynamics of a draw; idm_problem_set_dynamics puts them into a problem. */
-IDM_API idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
-                                         idm_dynamics_draws *draws, idm_notes *opt_notes,
-                                         idm_error *opt_error);
-
-/* --- files of a run -------------------------------------------------------------------------- */
-
-/* Write a posterior as netCDF-4 in the layout of ArviZ's InferenceData: groups posterior,
- * unconstrained_posterior, sample_stats, log_likelihood (variable `choice`), prior, observed_data,
- * constant_data (clamped blocks of theta; NaN if a block is partly free). The file is composed in
- * memory and written atomically. It contains no date (equal posteriors give equal bytes) and ends
- * with a checksum. opt_data NULL: no observed_data.
- *
- * The attribute `long_name` of a variable is the exact name of its quantity; the variable has the
- * same name as far as netCDF allows ('/' is written %2F). */
-IDM_API idm_status idm_posterior_write_netcdf(const idm_posterior *posterior,
-                                              const idm_problem *problem, const idm_data *opt_data,
-                                              const char *path, idm_error *opt_error);
-/* Read a posterior: posterior, unconstrained_posterior, sample_stats and attributes.
- * log_likelihood, prior and data are not read. *ret_posterior is owned by the caller. IDM_INPUT if
- * the file is damaged, truncated, or was changed by another program. */
-IDM_API idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_posterior,
-                                             idm_error *opt_error);
-/* Write one chain in CmdStan's CSV layout: lp__, accept_stat__, those of stepsize__, treedepth__,
- * n_leapfrog__ (evaluations of the target), divergent__ and energy__ that the sampler provides,
- * then the quantities. Indices are numbers from 1, as required by the format
- * (utility[declare_healthy,healthy] is utility.1.1); comments in the file list the labels. */
-IDM_API idm_status idm_posterior_write_stan(const idm_posterior *posterior, size_t chain,
-                                            const char *path, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -1,87 +1,48 @@
-/* Settings of a fit. */
+/* Settings of fits, audits, learning and calibration, by name. */
 #ifndef IDM_SETTINGS_H
 #define IDM_SETTINGS_H
 
-#include "idm/key.h"
-#include "idm/problem.h"
-#include "idm/work.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "idm/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum idm_keep_likelihood {
-  IDM_KEEP_NOTHING,
-  IDM_KEEP_TRAJECTORY,
-  IDM_KEEP_DECISION
-} idm_keep_likelihood;
+/* Settings. Each has a name, a range and a default, as the options of the command line. */
+typedef struct idm_settings idm_settings;
 
-/* Checks of a result that evaluate the log: with a time limit, all of them, or none. */
-typedef enum idm_check_effort {
-  IDM_CHECKS_FAST,
-  IDM_CHECKS_FULL,
-  IDM_CHECKS_NONE
-} idm_check_effort;
-/* Time limit of these checks, as in idm_fit_monitor.check_seconds, for a fit that took `seconds`
- * seconds: for IDM_CHECKS_FAST the same time, but at least 10; 0 for IDM_CHECKS_FULL, -1 for
- * IDM_CHECKS_NONE. */
-IDM_API double idm_check_effort_seconds(idm_check_effort check_effort, double seconds);
+/* Create settings with their defaults. */
+IDM_API idm_status idm_settings_create(idm_settings **ret_settings, idm_error *opt_error);
+/* Free settings; NULL is allowed. */
+IDM_API void idm_settings_destroy(idm_settings *settings);
 
-typedef enum idm_norm { IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF } idm_norm;
-typedef enum idm_margin { IDM_MARGIN_STATE, IDM_MARGIN_RETURN } idm_margin;
-typedef enum idm_occupancy { IDM_OCCUPANCY_POLICY, IDM_OCCUPANCY_EMPIRICAL } idm_occupancy;
-typedef enum idm_divergence {
-  IDM_DIVERGENCE_KL,
-  IDM_DIVERGENCE_REVERSE_KL,
-  IDM_DIVERGENCE_JS,
-  IDM_DIVERGENCE_TV,
-  IDM_DIVERGENCE_CHI2,
-  IDM_DIVERGENCE_SQUARED
-} idm_divergence;
+/* Set a value from its text. Names are those of config.yaml: "chains", "draws", "warmup", "seed",
+ * "inverse", "sampler", "checks", "by", "each", "model", "where", ... of fits; "audit.by",
+ * "audit.group", "audit.pool", "audit.people" of audits, which read the settings of fits as well;
+ * "learn.NAME" of idm_learn_dynamics; "calibration.NAME" of idm_calibrate; and "threads". Lists
+ * ("where", "model", "audit.group") have one entry per line. IDM_USAGE where the name is not known
+ * or the value is out of range. */
+IDM_API idm_status idm_settings_set(idm_settings *settings, const char *name, const char *value,
+                                    idm_error *opt_error);
 
-typedef struct idm_fit_settings {
-  char sampler[32]; /* registry name; "": metropolis for up to four free numbers, else nuts */
-  size_t chains;
-  long draws;
-  long warmup;
-  long thin;  /* kernel steps per draw; 0: the sampler's default */
-  long depth; /* of nuts: maximum tree depth, at most 2^depth - 1 leapfrog steps per draw; 0: the
-                 sampler's default */
-  long again; /* of idm_assess_redraw_thin: kernel steps per draw of chains that are repeated with
-                 other random streams; 0: not repeated */
-  uint64_t seed;
-  int threads;              /* does not affect draws */
-  idm_keep_likelihood keep; /* log-likelihood by trajectory, by decision, or none */
-  size_t prior_draws;
-  idm_check_effort checks; /* which checks evaluate the log after the fit; does not affect draws */
+/* Write the value of a setting as text into buffer, cut to `size` bytes with the terminating 0.
+ * Returns buffer; NULL where the name is not known. */
+IDM_API const char *idm_settings_get(const idm_settings *settings, const char *name, char *buffer,
+                                     size_t size);
 
-  /* For inverse planners that do not use the likelihood. */
-  idm_norm norm;           /* norm to minimise */
-  double epsilon;          /* minimum margin by which the demonstrator's actions are better */
-  idm_margin margin;       /* margin that maximum-margin maximises */
-  double penalty;          /* on the sum of absolute utilities */
-  double bound;            /* box constraint: utilities are between -bound and bound */
-  double lambda;           /* of regularised-margin, and of the squared divergence; 0: chosen by
-                              cross-validation, and 100 for the squared divergence */
-  idm_occupancy occupancy; /* occupancy of the demonstrator */
-  idm_divergence divergence;
-  double entropy;    /* weight of the entropy of the policy */
-  double loss_scale; /* of distribution-matching-bayes: weight of the loss, in units of the number
-                        of decisions */
-  double smoothing;  /* of a batch's frequencies: pseudo-counts per state, distributed by the action
-                        prior */
-} idm_fit_settings;
-/* Fill the default settings. */
-IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
-/* Keys of its fields, except `threads`, which does not affect draws, and `again`, which follows
- * from the others. Ends with a NULL name. */
-IDM_API const idm_key *idm_fit_keys(void);
+/* Write the name of setting `index` into buffer. Returns buffer; NULL past the last. */
+IDM_API const char *idm_settings_name(const idm_settings *settings, size_t index, char *buffer,
+                                      size_t size);
 
-/* Sampling scheme of the paper, for a sampler that is `plain`: one chain, every tenth of 10,000
- * steps after 1,000 warm-up steps. */
-IDM_API void idm_fit_settings_plain(idm_fit_settings *settings);
-/* Priors of the paper: flat priors on all free blocks, on the logarithm for alpha, beta and eta. */
-IDM_API void idm_problem_set_flat_priors(idm_problem *problem);
+/* Called several times per second, on the calling thread, with the share of the work that is done
+ * (0 to 1). Return true to stop: the function returns IDM_UNTRUSTED, or what was found so far. */
+typedef bool (*idm_watch)(void *context, double done);
+
+/* Watch the work that is done with these settings. NULL: no longer. */
+IDM_API void idm_settings_watch(idm_settings *settings, idm_watch opt_watch, void *context);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,10 @@
 
 #include "idm/status.h"
 
+/* Marks a function that refuses arguments that are NULL or belong to another problem; tests/door.py
+ * calls each. */
+#define IDM_CHECKED
+
 /* IDM_USAGE with the name of the first NULL among pointers[count]; `names` is "a, b, c". Else
  * IDM_OK. */
 idm_status idm_check_arguments(const char *function, const void *const *pointers, size_t count,

@@ -1,5 +1,5 @@
 /* Counter-based random streams by the Philox generator of Random123. */
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 #include <Random123/philox.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "idm/extension/work.h"
 #include "idm/status.h"
-#include "idm/work.h"
 
 /* === record ================================================================================= */
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "idm/quantile.h"
+#include "base/quantile.h"
 
 /* === gamma ================================================================================== */
 

@@ -1,5 +1,5 @@
 /* Describe and save work under way. */
-#include "idm/work.h"
+#include "idm/extension/work.h"
 
 #include "base/door.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "idm/setting.h"
+#include "idm/extension/setting.h"
 
 /* === filter ================================================================================= */
 

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "idm/idm.h"
 #include "io/json.h"
+#include "report/library.h"
 
 /* === cli ==================================================================================== */
 

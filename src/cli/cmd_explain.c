@@ -624,8 +624,8 @@ static idm_status run(cli_call *call)
   if (status == IDM_OK) status = cli_check_planable(call, input.posterior);
   if (status == IDM_OK) status = read_data(call, &input, &data);
   if (status == IDM_OK) status = read_settings(call, input.problem->setting, data, &settings);
-  if (input.posterior && cli_people_column(input.request)[0])
-    settings.by = cli_people_column(input.request);
+  if (input.posterior && idm_request_people(input.request)[0])
+    settings.by = idm_request_people(input.request);
   if (status == IDM_OK)
     status = idm_explain(input.problem, input.posterior, data, &settings, &e, &call->notes,
                          &call->error);

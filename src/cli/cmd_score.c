@@ -185,7 +185,7 @@ static idm_status predict(cli_call *call, const idm_problem *problem,
     return idm_fail(
         &call->error, IDM_USAGE,
         "--trials needs a run with a single parameter vector, and this run is of people");
-  return idm_people_predict(problem, posterior, data, cli_people_column(request),
+  return idm_people_predict(problem, posterior, data, idm_request_people(request),
                             request->settings.threads, by_person, score, &call->error);
 }
 

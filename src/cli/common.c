@@ -11,6 +11,7 @@
 #include "cli/common.h"
 #include "io/run/folder.h"
 #include "setting/terminal.h"
+#include "study/study.h"
 
 /* === common ================================================================================= */
 
@@ -266,69 +267,28 @@ void cli_print_notes(cli_call *call)
   idm_notes_clear(&call->notes);
 }
 
-const char *cli_people_column(const idm_request *opt_request)
-{
-  if (!opt_request) return "";
-  return opt_request->by[0] ? opt_request->by : opt_request->each;
-}
-
-/* Type of idm_data_read_files and idm_data_read_history. */
-typedef idm_status reader(const char *const *paths, size_t count, const idm_problem *problem,
-                          const idm_csv_options *options, idm_data **ret_data, idm_notes *opt_notes,
-                          idm_error *opt_error);
-
-static idm_status read_log_by(reader *read, cli_call *call, const char *paths, const char *where,
-                              idm_problem *problem, idm_csv_options options, idm_data **ret_data)
-{
-  size_t files = 0;
-  size_t conditions = 0;
-  char **file = idm_texts_split(paths, &files);
-  char **condition = idm_texts_split(where, &conditions);
-  options.where = (const char *const *)condition;
-  options.where_count = conditions;
-  idm_status status = file && condition ? read((const char *const *)file, files, problem, &options,
-                                               ret_data, &call->notes, &call->error)
-                                        : idm_fail_memory(&call->error);
-  free(file);
-  free(condition);
-  if (status != IDM_OK) return status;
-  status = idm_problem_set_breaks(problem, (*ret_data)->intake, &call->error);
-  if (status == IDM_OK)
-    status =
-        idm_problem_bind(problem, (*ret_data)->variants, (*ret_data)->variant_value, &call->error);
-  if (status == IDM_OK) status = idm_problem_validate(problem, &call->error);
-  if (status != IDM_OK) {
-    idm_data_destroy(*ret_data);
-    *ret_data = NULL;
-  }
-  return status;
-}
-
 idm_status cli_read_people(cli_call *call, const char *paths, const char *where,
                            const idm_request *opt_request, bool history, idm_problem *problem,
                            idm_data **ret_data)
 {
   idm_labels keep = {0};
   idm_status status = IDM_OK;
-  if (cli_people_column(opt_request)[0]) {
-    const idm_design_request who = {.by = cli_people_column(opt_request)};
+  if (idm_request_people(opt_request)[0]) {
+    const idm_design_request who = {.by = idm_request_people(opt_request)};
     status = idm_design_columns(problem, &who, &keep, &call->error);
   }
   if (status == IDM_OK)
-    status = read_log_by(
-        history ? idm_data_read_history : idm_data_read_files, call, paths, where, problem,
+    status = idm_log_read(
+        history ? idm_data_read_history : idm_data_read_files, paths, where, problem,
         (idm_csv_options){.keep = (const char *const *)keep.name, .keep_count = keep.count},
-        ret_data);
+        ret_data, &call->notes, &call->error);
   idm_labels_destroy(&keep);
   return status;
 }
 
 idm_status cli_read_run_data(cli_call *call, cli_input *input, idm_data **ret_data)
 {
-  const idm_status status = idm_request_set_log(input->request, NULL, &call->error);
-  if (status != IDM_OK) return status;
-  return cli_read_people(call, input->request->data, input->request->where, input->request, false,
-                         input->problem, ret_data);
+  return idm_run_read_log(input->request, input->problem, ret_data, &call->notes, &call->error);
 }
 
 /* Parse the index of a draw, counted over all chains. */
@@ -455,7 +415,8 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
 idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
                              idm_problem *problem, idm_csv_options options, idm_data **ret_data)
 {
-  return read_log_by(idm_data_read_files, call, paths, where, problem, options, ret_data);
+  return idm_log_read(idm_data_read_files, paths, where, problem, options, ret_data, &call->notes,
+                      &call->error);
 }
 
 idm_status cli_read_data(cli_call *call, const char *paths, idm_problem *problem, unsigned columns,

@@ -5,7 +5,7 @@
 #define IDM_CLI_COMMON_H
 
 #include "cli/cli.h"
-#include "idm/classes.h"
+#include "invert/classes.h"
 #include "io/json.h"
 
 /* === common ================================================================================= */
@@ -70,8 +70,6 @@ idm_status cli_read_log(cli_call *call, const char *paths, const char *where, id
 /* The same with further options of the reader. */
 idm_status cli_read_log_with(cli_call *call, const char *paths, const char *where,
                              idm_problem *problem, idm_csv_options options, idm_data **ret_data);
-/* Column that identifies the people of a request; "" without a request or people. */
-const char *cli_people_column(const idm_request *opt_request);
 /* Read a log for a run, and keep that column. `history`: rows that `where` excludes are history
  * (idm_data_read_history). */
 idm_status cli_read_people(cli_call *call, const char *paths, const char *where,

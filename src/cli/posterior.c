@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/common.h"
 #include "cli/terminal.h"
+#include "idm/figure.h"
 #include "io/run/folder.h"
 
 /* === posterior ============================================================================== */
@@ -200,38 +201,7 @@ const char *cli_page_path(const char *folder, char path[CLI_PAGE_PATH])
   return path;
 }
 
-/* Read the log if it is unchanged; otherwise add a note. */
-static void read_log(cli_call *call, cli_input *input, idm_data **ret_data)
-{
-  *ret_data = NULL;
-  if (cli_read_run_data(call, input, ret_data) == IDM_OK) return;
-  idm_notes_add(&call->notes, "the report was written without the log: %s", call->error.message);
-  call->error = (idm_error){0};
-}
-
 idm_status cli_write_page(cli_call *call, const char *folder, const char *path)
 {
-  cli_plot_input *s = calloc(1, sizeof *s);
-  if (!s) return idm_fail_memory(&call->error);
-  idm_status status = cli_plot_input_open(call, folder, s);
-  if (status == IDM_OK && s->input.posterior && strcmp(s->input.posterior->inverse, "learn") == 0)
-    status = idm_fail(
-        &call->error, IDM_INPUT,
-        "'%s' is a run of `idm learn`: it has dynamics but no agent to report; see `idm summary`, "
-        "`idm check` and `idm plot trace`, or fit an agent with `idm fit --dynamics`",
-        folder);
-  if (status == IDM_OK && s->input.posterior) read_log(call, &s->input, &s->data);
-  if (status == IDM_OK)
-    status = idm_report_write(&(idm_plot_subject){.folder = folder,
-                                                  .problem = s->input.problem,
-                                                  .posterior = s->input.posterior,
-                                                  .assessment = s->assessment,
-                                                  .data = s->data,
-                                                  .fitted = s->data != NULL,
-                                                  .calibration = s->study,
-                                                  .request = s->input.request},
-                              path, &call->notes, &call->error);
-  cli_plot_input_close(s);
-  free(s);
-  return status;
+  return idm_report(folder, path, &call->notes, &call->error);
 }

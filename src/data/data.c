@@ -9,8 +9,8 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "data/part.h"
-#include "idm/data.h"
-#include "idm/intake.h"
+#include "idm/extension/data.h"
+#include "idm/extension/intake.h"
 
 /* === data =================================================================================== */
 

@@ -1,6 +1,6 @@
 /* Summaries of a log for its problem: counts of labels, lengths, and observations against the
  * dynamics. */
-#include "idm/lint.h"
+#include "data/lint.h"
 
 #include <stdlib.h>
 #include <string.h>

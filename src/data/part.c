@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "idm/data.h"
+#include "idm/extension/data.h"
 
 /* === part =================================================================================== */
 

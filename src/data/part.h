@@ -4,7 +4,7 @@
 #ifndef IDM_DATA_PART_H
 #define IDM_DATA_PART_H
 
-#include "idm/data.h"
+#include "idm/extension/data.h"
 
 /* === cut ==================================================================================== */
 

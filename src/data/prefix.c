@@ -8,8 +8,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/data.h"
-#include "idm/prefix.h"
+#include "idm/extension/data.h"
+#include "idm/extension/prefix.h"
 
 /* Parent of a root. */
 #define NO_PARENT UINT32_MAX

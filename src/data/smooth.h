@@ -4,7 +4,7 @@
 #define IDM_DATA_SMOOTH_H
 
 #include "belief/filter.h"
-#include "idm/data.h"
+#include "idm/extension/data.h"
 
 /* Counts that are added to: recorded observations, their expectation by the filter, and expected
  * counts of states. */

@@ -2,7 +2,7 @@
  * depend on the schedule of the threads. See docs/method/inference.md, 5.
  *
  * Contents: creation · running · checkpoints */
-#include "idm/chains.h"
+#include "infer/chains.h"
 
 #include <math.h>
 #include <pthread.h>

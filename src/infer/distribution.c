@@ -7,11 +7,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/statistics.h"
-#include "idm/distribution.h"
-#include "idm/pareto.h"
-#include "idm/quantile.h"
 #include "infer/distribution.h"
+#include "infer/pareto.h"
 
 /* === distribution =========================================================================== */
 

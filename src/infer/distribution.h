@@ -1,12 +1,18 @@
-/* Distribution functions, kernel densities, effective sample sizes and rank counts of draws.
- *
- * Contents: distribution · density · ess · uniform */
+/* Tail probabilities of distributions. */
 #ifndef IDM_INFER_DISTRIBUTION_H
 #define IDM_INFER_DISTRIBUTION_H
 
 #include <stddef.h>
 
+#include "base/door.h"
 #include "idm/status.h"
+
+/* Upper tail probability of a chi-square distribution with `degrees` degrees of freedom (may be
+ * fractional): 1 for x <= 0; NaN where an argument is NaN, or the degrees are negative or infinite.
+ */
+IDM_CHECKED double idm_chi_square_tail(double x, double degrees);
+
+/* --- within the library ----------------------------------------------------------------------- */
 
 /* === distribution =========================================================================== */
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "idm/sampler.h"
+#include "idm/extension/sampler.h"
 #include "idm/status.h"
 
 /* === mixture ================================================================================ */

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 #include "base/statistics.h"
-#include "idm/prior.h"
-#include "idm/transform.h"
 #include "infer/distribution.h"
+#include "infer/prior.h"
+#include "infer/transform.h"
 
 /* === prior ================================================================================== */
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/record.h"
-#include "idm/sampler.h"
+#include "idm/extension/sampler.h"
 
 /* === sampler ================================================================================ */
 

@@ -1,5 +1,5 @@
 /* The registry of samplers. */
-#include "idm/samplers.h"
+#include "infer/samplers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,17 +9,17 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "idm/assess.h"
-#include "idm/calibrate.h"
-#include "idm/diagnostics.h"
-#include "idm/inverse.h"
-#include "idm/matching.h"
-#include "idm/simulate.h"
-#include "idm/transform.h"
+#include "idm/extension/inverse.h"
+#include "infer/diagnostics.h"
+#include "infer/transform.h"
+#include "invert/assess.h"
+#include "invert/calibrate.h"
 #include "invert/check.h"
+#include "invert/matching.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
 #include "invert/utility/preferred.h"
+#include "plan/simulate.h"
 
 /* === recovery =============================================================================== */
 
@@ -571,4 +571,14 @@ idm_status idm_calibration_run(idm_calibration *calibration,
   }
   if (status == IDM_OK && opt_watch) opt_watch(context, calibration);
   return status;
+}
+
+size_t idm_calibration_quantities(const idm_calibration *calibration)
+{
+  return calibration ? calibration->quantity.count : 0;
+}
+
+const char *idm_calibration_quantity(const idm_calibration *calibration, size_t index)
+{
+  return index < idm_calibration_quantities(calibration) ? calibration->quantity.name[index] : NULL;
 }

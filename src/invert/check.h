@@ -2,7 +2,7 @@
 #ifndef IDM_INVERT_CHECK_H
 #define IDM_INVERT_CHECK_H
 
-#include "idm/assess.h"
+#include "invert/assess.h"
 
 /* Resets the results: every row that applies to the kind is "not run", with what it needs as the
  * reason. */

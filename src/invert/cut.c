@@ -1,7 +1,7 @@
 /* Fits under each of several draws of learnt dynamics, pooled to carry their uncertainty.
  *
  * Contents: draws as posteriors · pooling · fitting */
-#include "idm/cut.h"
+#include "invert/cut.h"
 
 #include <assert.h>
 #include <math.h>

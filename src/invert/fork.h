@@ -4,8 +4,8 @@
 #ifndef IDM_INVERT_FORK_H
 #define IDM_INVERT_FORK_H
 
-#include "idm/problem.h"
-#include "idm/workspace.h"
+#include "idm/extension/problem.h"
+#include "plan/plan.h"
 
 /* === fork =================================================================================== */
 

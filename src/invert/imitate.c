@@ -1,13 +1,13 @@
 /* Imitation: minimises the mean KL divergence between a teacher's and a student's policies over
  * states by L-BFGS. */
-#include "idm/imitate.h"
+#include "invert/imitate.h"
 
 #include <math.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/maximise.h"
-#include "idm/parameters.h"
+#include "idm/extension/parameters.h"
+#include "infer/maximise.h"
 #include "plan/workspace.h"
 
 /* --- one problem ---------------------------------------------------------------------------- */

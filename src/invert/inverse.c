@@ -9,10 +9,10 @@
 
 #include "base/door.h"
 #include "base/system.h"
-#include "idm/behavior.h"
-#include "idm/data.h"
-#include "idm/inverse.h"
-#include "idm/planner.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/data.h"
+#include "idm/extension/inverse.h"
+#include "idm/extension/planner.h"
 #include "invert/policy.h"
 #include "invert/settings.h"
 

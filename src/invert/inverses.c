@@ -1,8 +1,10 @@
 /* The registry of inverse planners. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/door.h"
-#include "idm/inverse.h"
+#include "idm/extension/inverse.h"
+#include "invert/posterior.h"
 
 #define INVERSES(X)                                                                                \
   X(idm_inverse_bayes)                                                                             \
@@ -28,18 +30,21 @@ static const idm_inverse *const inverses[] = {INVERSES(ADDRESS_OF)};
 enum { BUILT_IN_COUNT = sizeof inverses / sizeof inverses[0], MAX_PLUGINS = 32 };
 
 /* Inverse planners of plug-ins, see idm_plugin_load. */
-static const idm_inverse *plugin[MAX_PLUGINS];
+static idm_inverse plugin[MAX_PLUGINS];
 static size_t plugins;
 
 const idm_inverse *idm_inverse_at(size_t index)
 {
   if (index < BUILT_IN_COUNT) return inverses[index];
-  return index - BUILT_IN_COUNT < plugins ? plugin[index - BUILT_IN_COUNT] : NULL;
+  return index - BUILT_IN_COUNT < plugins ? &plugin[index - BUILT_IN_COUNT] : NULL;
 }
 
-idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error)
+idm_status idm_inverse_check_table(const idm_inverse *inverse, idm_error *opt_error)
 {
-  idm_require(inverse);
+  if (inverse->size != sizeof *inverse)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "idm_inverse.size is %zu; expected sizeof(idm_inverse), %zu", inverse->size,
+                    sizeof *inverse);
   if (!inverse->name || !inverse->name[0] || !inverse->summary || !inverse->row || !inverse->fit ||
       !inverse->settings)
     return idm_fail(opt_error, IDM_INPUT,
@@ -50,7 +55,15 @@ idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error
                     inverse->name);
   if (plugins == MAX_PLUGINS)
     return idm_fail(opt_error, IDM_INPUT, "more than %d inverse planners of plug-ins", MAX_PLUGINS);
-  plugin[plugins++] = inverse;
+  return IDM_OK;
+}
+
+idm_status idm_inverse_register(const idm_inverse *inverse, idm_error *opt_error)
+{
+  idm_require(inverse);
+  const idm_status status = idm_inverse_check_table(inverse, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(&plugin[plugins++], inverse, inverse->size);
   return IDM_OK;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
 

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "base/statistics.h"
-#include "idm/prior.h"
-#include "idm/transform.h"
 #include "infer/distribution.h"
+#include "infer/prior.h"
+#include "infer/transform.h"
 #include "invert/parameters.h"
 
 /* Concentrations of the Dirichlet prior of a distribution; those of dynamics are per outcome, equal

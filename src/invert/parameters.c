@@ -9,10 +9,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/planner.h"
-#include "idm/prior.h"
-#include "idm/transform.h"
+#include "idm/extension/planner.h"
 #include "infer/distribution.h"
+#include "infer/prior.h"
+#include "infer/transform.h"
 #include "setting/freedom.h"
 
 /* --- items ---------------------------------------------------------------------------------- */

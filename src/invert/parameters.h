@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_PARAMETERS_H
 #define IDM_INVERT_PARAMETERS_H
 
-#include "idm/parameters.h"
+#include "idm/extension/parameters.h"
 
 /* === parameters ============================================================================= */
 

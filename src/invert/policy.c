@@ -5,12 +5,12 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/statistics.h"
-#include "idm/planner.h"
-#include "idm/quantile.h"
-#include "idm/workspace.h"
+#include "idm/extension/planner.h"
 #include "invert/fork.h"
 #include "invert/policy.h"
+#include "plan/plan.h"
 
 /* === policy ================================================================================= */
 

@@ -4,10 +4,10 @@
 #ifndef IDM_INVERT_POLICY_H
 #define IDM_INVERT_POLICY_H
 
-#include "idm/data.h"
-#include "idm/finding.h"
-#include "idm/problem.h"
-#include "idm/trials.h"
+#include "idm/extension/data.h"
+#include "idm/extension/finding.h"
+#include "idm/extension/problem.h"
+#include "invert/trials.h"
 
 /* === policy ================================================================================= */
 

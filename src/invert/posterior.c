@@ -9,8 +9,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "idm/finding.h"
-#include "idm/posterior.h"
+#include "idm/extension/finding.h"
+#include "idm/extension/posterior.h"
+#include "infer/diagnostics.h"
 #include "invert/check.h"
 #include "invert/grid.h"
 #include "invert/posterior.h"
@@ -22,6 +23,7 @@
 void idm_posterior_destroy(idm_posterior *posterior)
 {
   if (!posterior) return;
+  if (posterior->verdict) posterior->verdict_destroy(posterior->verdict);
   idm_labels_destroy(&posterior->quantity);
   free(posterior->summarised);
   free(posterior->quantity_size);
@@ -473,4 +475,74 @@ void idm_optimality_destroy(idm_optimality *finding)
 bool idm_optimality_certified(const idm_optimality *finding)
 {
   return finding && finding->attained <= finding->closed;
+}
+
+/* === accessors ============================================================================== */
+
+idm_estimate_kind idm_posterior_kind(const idm_posterior *posterior)
+{
+  return posterior ? posterior->answer : IDM_POINT;
+}
+
+size_t idm_posterior_chains(const idm_posterior *posterior)
+{
+  return posterior ? posterior->chains : 0;
+}
+
+size_t idm_posterior_draws(const idm_posterior *posterior)
+{
+  return posterior ? posterior->draws : 0;
+}
+
+size_t idm_posterior_quantities(const idm_posterior *posterior)
+{
+  return posterior ? posterior->quantity.count : 0;
+}
+
+const char *idm_posterior_quantity(const idm_posterior *posterior, size_t index)
+{
+  return index < idm_posterior_quantities(posterior) ? posterior->quantity.name[index] : NULL;
+}
+
+size_t idm_posterior_find(const idm_posterior *posterior, const char *name)
+{
+  const size_t count = idm_posterior_quantities(posterior);
+  size_t i = 0;
+  while (name && i < count && strcmp(posterior->quantity.name[i], name) != 0) i++;
+  return name ? i : count;
+}
+
+const double *idm_posterior_values(const idm_posterior *posterior, size_t index, size_t *ret_length)
+{
+  const bool exists = index < idm_posterior_quantities(posterior);
+  if (ret_length) *ret_length = 0;
+  if (!exists) return NULL;
+  const size_t *size = posterior->quantity_size;
+  size_t first = index;
+  if (size) {
+    first = 0;
+    for (size_t i = 0; i < index; i++) first += size[i];
+  }
+  const size_t draws = posterior->chains * posterior->draws;
+  if (ret_length) *ret_length = (size ? size[index] : 1) * draws;
+  return posterior->value + first * draws;
+}
+
+const double *idm_posterior_log_likelihood(const idm_posterior *posterior, size_t *ret_length)
+{
+  const bool kept = posterior && posterior->log_likelihood;
+  if (ret_length)
+    *ret_length = kept ? posterior->chains * posterior->draws * posterior->unit.count : 0;
+  return kept ? posterior->log_likelihood : NULL;
+}
+
+idm_status idm_posterior_diagnose(const idm_posterior *posterior, size_t index,
+                                  idm_diagnosis *diagnosis, idm_error *opt_error)
+{
+  idm_require(posterior, diagnosis);
+  if (index >= idm_posterior_quantities(posterior))
+    return idm_fail(opt_error, IDM_USAGE, "the answer has no quantity %zu", index);
+  const double *value = idm_posterior_values(posterior, index, NULL);
+  return idm_diagnose(value, posterior->chains, posterior->draws, posterior->draws, 1, diagnosis,
+                      opt_error);
 }

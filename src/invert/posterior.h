@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
-#include "idm/diagnostics.h"
-#include "idm/inverse.h"
-#include "idm/parameters.h"
-#include "idm/posterior.h"
+#include "idm/extension/inverse.h"
+#include "idm/extension/parameters.h"
+#include "idm/extension/posterior.h"
+#include "infer/diagnostics.h"
 
 /* === posterior ============================================================================== */
 
@@ -82,5 +82,10 @@ uint64_t idm_fingerprint_request(const idm_inverse *opt_inverse, const idm_probl
 /* Fingerprint of a simulation. */
 uint64_t idm_fingerprint_simulation(const idm_problem *problem, size_t trajectories, int steps,
                                     uint64_t seed);
+
+/* === registry =============================================================================== */
+
+/* Check a table for idm_inverse_register. */
+idm_status idm_inverse_check_table(const idm_inverse *inverse, idm_error *opt_error);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "idm/settings.h"
+#include "idm/extension/settings.h"
 
 /* Words of idm_keep_likelihood. */
 extern const char *const idm_keep_words[];

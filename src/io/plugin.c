@@ -1,10 +1,12 @@
 /* Loads plug-ins and registers their planners and inverse planners. */
-#include "idm/plugin.h"
+#include "idm/extension/plugin.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 #include "base/door.h"
+#include "invert/posterior.h"
+#include "plan/workspace.h"
 
 static const size_t layout[IDM_PLUGIN_SIZES] = IDM_PLUGIN_LAYOUT;
 
@@ -32,6 +34,12 @@ idm_status idm_plugin_load(const char *path, idm_error *opt_error)
       table ? check_table(path, table, opt_error)
             : idm_fail(opt_error, IDM_INPUT,
                        "'%s' is no plug-in: it exports no idm_plugin_table (see IDM_PLUGIN)", path);
+  /* Both are checked before either is registered: a registry must not point into a closed library.
+   */
+  if (status == IDM_OK && table->planner)
+    status = idm_planner_check_table(table->planner, opt_error);
+  if (status == IDM_OK && table->inverse)
+    status = idm_inverse_check_table(table->inverse, opt_error);
   if (status == IDM_OK && table->planner) status = idm_planner_register(table->planner, opt_error);
   if (status == IDM_OK && table->inverse) status = idm_inverse_register(table->inverse, opt_error);
   if (status != IDM_OK) dlclose(handle);

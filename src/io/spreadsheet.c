@@ -5,8 +5,8 @@
 
 #include "base/door.h"
 #include "base/text.h"
-#include "idm/file.h"
-#include "idm/log_file.h"
+#include "io/file.h"
+#include "io/log_file.h"
 
 static const size_t max_bytes = (size_t)1 << 36;
 

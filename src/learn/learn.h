@@ -4,10 +4,10 @@
 #ifndef IDM_LEARN_LEARN_H
 #define IDM_LEARN_LEARN_H
 
-#include "idm/dynamics.h"
-#include "idm/learn.h"
-#include "idm/prefix.h"
-#include "idm/random.h"
+#include "idm/extension/dynamics.h"
+#include "idm/extension/prefix.h"
+#include "idm/extension/random.h"
+#include "learn/iohmm.h"
 
 /* === structure ============================================================================== */
 

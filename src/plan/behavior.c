@@ -1,13 +1,13 @@
 /* Behaviour of a planner, checks of a log against it, and the tree of histories that it
  * distinguishes. */
-#include "idm/behavior.h"
+#include "idm/extension/behavior.h"
 
 #include <string.h>
 
 #include "base/door.h"
-#include "idm/data.h"
-#include "idm/planner.h"
-#include "idm/prefix.h"
+#include "idm/extension/data.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/prefix.h"
 
 #include "plan/believer/believer.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "belief/filter.h"
-#include "idm/theta.h"
+#include "idm/extension/theta.h"
 
 /* === choice bias ============================================================================ */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "plan/choice.h"
 #include "plan/workspace.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/door.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "plan/workspace.h"
 
 /* === clamp ================================================================================== */

@@ -1,8 +1,10 @@
 /* Registry of planners: the built-in ones and those of plug-ins. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/door.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
+#include "plan/workspace.h"
 
 #define PLANNERS(X)                                                                                \
   X(idm_bounded_rational)                                                                          \
@@ -35,13 +37,13 @@ static const idm_planner *const planners[] = {PLANNERS(ENTRY)};
 enum { BUILT_IN = sizeof planners / sizeof planners[0], MAX_PLUGINS = 32 };
 
 /* Planners registered by plug-ins (idm_plugin_load). */
-static const idm_planner *plugin[MAX_PLUGINS];
+static idm_planner plugin[MAX_PLUGINS];
 static size_t plugins;
 
 const idm_planner *idm_planner_at(size_t index)
 {
   if (index < BUILT_IN) return planners[index];
-  return index - BUILT_IN < plugins ? plugin[index - BUILT_IN] : NULL;
+  return index - BUILT_IN < plugins ? &plugin[index - BUILT_IN] : NULL;
 }
 
 static bool is_complete(const idm_planner *planner)
@@ -53,9 +55,12 @@ static bool is_complete(const idm_planner *planner)
          (planner->behavior || (belief && belief->scratch && belief->policy && belief->log_policy));
 }
 
-idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error)
+idm_status idm_planner_check_table(const idm_planner *planner, idm_error *opt_error)
 {
-  idm_require(planner);
+  if (planner->size < offsetof(idm_planner, set_batch) || planner->size > sizeof *planner)
+    return idm_fail(opt_error, IDM_INPUT,
+                    "idm_planner.size is %zu; expected sizeof(idm_planner), at most %zu",
+                    planner->size, sizeof *planner);
   if (!is_complete(planner))
     return idm_fail(opt_error, IDM_INPUT, "the planner '%s' lacks what idm_planner requires",
                     planner->name ? planner->name : "");
@@ -63,7 +68,15 @@ idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error
     return idm_fail(opt_error, IDM_INPUT, "a planner '%s' is already registered", planner->name);
   if (plugins == MAX_PLUGINS)
     return idm_fail(opt_error, IDM_INPUT, "more than %d planners of plug-ins", MAX_PLUGINS);
-  plugin[plugins++] = planner;
+  return IDM_OK;
+}
+
+idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error)
+{
+  idm_require(planner);
+  const idm_status status = idm_planner_check_table(planner, opt_error);
+  if (status != IDM_OK) return status;
+  memcpy(&plugin[plugins++], planner, planner->size);
   return IDM_OK;
 }
 

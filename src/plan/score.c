@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/vector.h"
-#include "idm/behavior.h"
-#include "idm/data.h"
-#include "idm/prefix.h"
-#include "idm/score.h"
-#include "idm/workspace.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/data.h"
+#include "idm/extension/prefix.h"
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
+#include "plan/plan.h"
+#include "plan/score.h"
 #include "plan/workspace.h"
 
 /* === score ================================================================================== */

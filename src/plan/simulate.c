@@ -6,12 +6,12 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/behavior.h"
-#include "idm/data.h"
-#include "idm/follow.h"
-#include "idm/planner.h"
-#include "idm/prefix.h"
-#include "idm/simulate.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/data.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/prefix.h"
+#include "plan/follow.h"
+#include "plan/simulate.h"
 #include "plan/workspace.h"
 
 /* === follow ================================================================================= */

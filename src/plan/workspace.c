@@ -7,10 +7,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/data.h"
-#include "idm/workspace.h"
+#include "idm/extension/data.h"
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
+#include "plan/plan.h"
 
 const char *idm_stop_name(idm_stop stop)
 {

@@ -4,14 +4,14 @@
 #ifndef IDM_PLAN_WORKSPACE_H
 #define IDM_PLAN_WORKSPACE_H
 
-#include "idm/follow.h"
-#include "idm/planner.h"
-#include "idm/problem.h"
-#include "idm/random.h"
-#include "idm/score.h"
-#include "idm/setting.h"
-#include "idm/workspace.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/problem.h"
+#include "idm/extension/random.h"
+#include "idm/extension/setting.h"
 #include "plan/believer/believer.h"
+#include "plan/follow.h"
+#include "plan/plan.h"
+#include "plan/score.h"
 
 /* === workspace ============================================================================== */
 
@@ -106,5 +106,10 @@ idm_status idm_clamp_apply(const idm_planner *planner, const idm_setting *settin
  * are observed, there is no horizon, discounting is exponential, and the previous action has no
  * effect. */
 bool idm_agent_is_memoryless(const idm_problem *problem);
+
+/* === registry =============================================================================== */
+
+/* Check a table for idm_planner_register. */
+idm_status idm_planner_check_table(const idm_planner *planner, idm_error *opt_error);
 
 #endif

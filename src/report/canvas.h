@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "idm/figure.h"
 #include "idm/status.h"
+#include "report/figure.h"
 #include "report/markup.h"
 
 /* === scale ================================================================================== */

@@ -1,5 +1,5 @@
 /* Creates figures as data, and writes these data as CSV. */
-#include "idm/figure.h"
+#include "report/figure.h"
 
 #include <math.h>
 

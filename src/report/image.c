@@ -16,8 +16,8 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "idm/file.h"
-#include "idm/plot.h"
+#include "io/file.h"
+#include "report/plot.h"
 
 /* Pixels of an image per pixel of the page, for sharp images on screens and in print. */
 static const double pixel_scale = 2;

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-#include "idm/figure.h"
 #include "idm/status.h"
+#include "report/figure.h"
 
 /* === markup ================================================================================= */
 

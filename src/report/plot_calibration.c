@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "idm/plot.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_calibration; /* registered in plots.c */

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/plot.h"
-#include "idm/quantile.h"
 #include "invert/posterior.h"
+#include "report/plot.h"
 #include "report/shown.h"
 #include "report/words.h"
 

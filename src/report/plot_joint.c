@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "idm/plot.h"
 #include "report/canvas.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 /* === contour ================================================================================== */

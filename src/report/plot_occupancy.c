@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "belief/lattice.h"
-#include "idm/plot.h"
 #include "report/canvas.h"
+#include "report/plot.h"
 #include "report/policy.h"
 
 extern const idm_plot idm_plot_occupancy; /* registered in plots.c */

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/plot.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_posterior; /* registered in plots.c */

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/plot.h"
 #include "invert/assess/residual.h"
+#include "report/plot.h"
 
 extern const idm_plot idm_plot_ppc; /* registered in plots.c */
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/plot.h"
 #include "invert/assess/profile.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_profile; /* registered in plots.c */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
-#include "idm/plot.h"
+#include "infer/diagnostics.h"
 #include "infer/distribution.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_rank; /* registered in plots.c */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "idm/plot.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_sbc; /* registered in plots.c */

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/explain.h"
-#include "idm/follow.h"
-#include "idm/plot.h"
-#include "idm/trials.h"
+#include "invert/explain.h"
+#include "invert/trials.h"
+#include "plan/follow.h"
 #include "report/canvas.h"
+#include "report/plot.h"
 #include "report/policy.h"
 
 /* === cases ==================================================================================== */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "idm/explain.h"
-#include "idm/plot.h"
+#include "invert/explain.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_surprise; /* registered in plots.c */

@@ -1,7 +1,7 @@
 /* Plot of the draws of a run in their order, with one line per chain. */
 #include <stdio.h>
 
-#include "idm/plot.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_trace; /* registered in plots.c */

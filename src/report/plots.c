@@ -1,5 +1,5 @@
 /* Registry of the kinds of plots. */
-#include "idm/plot.h"
+#include "report/plot.h"
 
 #include <stdio.h>
 #include <string.h>

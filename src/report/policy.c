@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/capacity.h"
-#include "idm/data.h"
-#include "idm/problem_file.h"
+#include "idm/extension/data.h"
 #include "invert/fork.h"
+#include "io/problem_file.h"
+#include "plan/capacity.h"
 #include "report/policy.h"
 
 /* === agents ================================================================================= */

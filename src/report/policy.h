@@ -4,12 +4,12 @@
 #ifndef IDM_REPORT_POLICY_H
 #define IDM_REPORT_POLICY_H
 
-#include "idm/data.h"
-#include "idm/figure.h"
-#include "idm/follow.h"
-#include "idm/plot.h"
-#include "idm/problem.h"
-#include "idm/workspace.h"
+#include "idm/extension/data.h"
+#include "idm/extension/problem.h"
+#include "plan/follow.h"
+#include "plan/plan.h"
+#include "report/figure.h"
+#include "report/plot.h"
 
 /* === agents ================================================================================= */
 

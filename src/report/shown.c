@@ -4,14 +4,14 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/text.h"
-#include "idm/capacity.h"
-#include "idm/explain.h"
-#include "idm/parameters.h"
-#include "idm/quantile.h"
-#include "idm/request.h"
-#include "idm/trials.h"
+#include "idm/extension/parameters.h"
+#include "invert/explain.h"
 #include "invert/parameters.h"
+#include "invert/trials.h"
+#include "io/request.h"
+#include "plan/capacity.h"
 #include "report/shown.h"
 #include "report/words.h"
 

@@ -4,8 +4,8 @@
 #ifndef IDM_REPORT_SHOWN_H
 #define IDM_REPORT_SHOWN_H
 
-#include "idm/plot.h"
 #include "infer/distribution.h"
+#include "report/plot.h"
 
 /* === shown ================================================================================== */
 

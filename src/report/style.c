@@ -1,6 +1,6 @@
 /* Style of figures: colours and fonts, for light and dark pages. */
 #include "base/door.h"
-#include "idm/figure.h"
+#include "report/figure.h"
 #include "report/markup.h"
 
 /* Palette in the order of colours, the neutral one last: Okabe and Ito (2008) without yellow, which

@@ -6,8 +6,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/figure.h"
 #include "report/canvas.h"
+#include "report/figure.h"
 #include "report/markup.h"
 
 /* Sizes of texts and of the spaces between them, in pixels. */

@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/diagnostics.h"
-#include "idm/planner.h"
-#include "idm/request.h"
+#include "idm/extension/planner.h"
+#include "infer/diagnostics.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
+#include "io/request.h"
 #include "report/words.h"
 
 /* === titles ================================================================================= */

@@ -4,9 +4,9 @@
 #ifndef IDM_REPORT_WORDS_H
 #define IDM_REPORT_WORDS_H
 
-#include "idm/posterior.h"
-#include "idm/report.h"
+#include "idm/extension/posterior.h"
 #include "report/markup.h"
+#include "report/report.h"
 
 /* === words ================================================================================== */
 

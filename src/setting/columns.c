@@ -9,10 +9,10 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/column.h"
-#include "idm/derive.h"
-#include "idm/predicate.h"
-#include "idm/problem.h"
+#include "idm/extension/column.h"
+#include "idm/extension/derive.h"
+#include "idm/extension/predicate.h"
+#include "idm/extension/problem.h"
 
 /* === codes ================================================================================== */
 

@@ -8,8 +8,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/dynamics.h"
-#include "idm/problem.h"
+#include "idm/extension/dynamics.h"
+#include "idm/extension/problem.h"
 #include "setting/terminal.h"
 
 /* === dynamics =============================================================================== */

@@ -4,8 +4,8 @@
 #ifndef IDM_SETTING_FREEDOM_H
 #define IDM_SETTING_FREEDOM_H
 
-#include "idm/problem.h"
-#include "idm/theta.h"
+#include "idm/extension/problem.h"
+#include "idm/extension/theta.h"
 
 /* === features =============================================================================== */
 

@@ -1,5 +1,5 @@
 /* Create, check, bind and compare problems: setting, parameter, agent and columns. */
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -532,4 +532,69 @@ bool idm_problem_compare(const idm_problem *a, const idm_problem *b, double tole
          same_agent(&a->agent, &b->agent, &d) &&
          same_numbers(&a->correlation, &b->correlation, 1, "population.correlation", &d) &&
          same_columns(a, b, &d) && same_environments(a, b, &d);
+}
+
+/* === accessors ============================================================================== */
+
+size_t idm_problem_states(const idm_problem *problem)
+{
+  return problem ? problem->setting->states.count : 0;
+}
+
+size_t idm_problem_actions(const idm_problem *problem)
+{
+  return problem ? problem->setting->actions.count : 0;
+}
+
+size_t idm_problem_observations(const idm_problem *problem)
+{
+  return problem ? problem->setting->observations.count : 0;
+}
+
+static const char *name_at(const idm_labels *labels, size_t index)
+{
+  return index < labels->count ? labels->name[index] : NULL;
+}
+
+const char *idm_problem_state(const idm_problem *problem, size_t index)
+{
+  return problem ? name_at(&problem->setting->states, index) : NULL;
+}
+
+const char *idm_problem_action(const idm_problem *problem, size_t index)
+{
+  return problem ? name_at(&problem->setting->actions, index) : NULL;
+}
+
+const char *idm_problem_observation(const idm_problem *problem, size_t index)
+{
+  return problem ? name_at(&problem->setting->observations, index) : NULL;
+}
+
+idm_status idm_problem_numbers(const idm_problem *problem, const char *name,
+                               const double **ret_values, size_t *ret_length, idm_error *opt_error)
+{
+  idm_require(problem, name, ret_values, ret_length);
+  *ret_values = NULL;
+  *ret_length = 0;
+  const idm_setting *setting = problem->setting;
+  const idm_sizes sizes = idm_setting_sizes(setting);
+  const idm_theta *theta = problem->theta;
+  const int block = idm_theta_find(theta, name);
+  if (strcmp(name, "start") == 0) {
+    *ret_values = setting->start;
+    *ret_length = sizes.states;
+  } else if (strcmp(name, "environment.transition") == 0) {
+    *ret_values = setting->transition;
+    *ret_length = sizes.actions * sizes.states * sizes.states;
+  } else if (strcmp(name, "environment.observation") == 0) {
+    *ret_values = setting->emission;
+    *ret_length = sizes.actions * sizes.states * sizes.observations;
+  } else if (block >= 0 && theta->block[block].size) {
+    *ret_values = idm_theta_values(theta, (size_t)block, 0);
+    *ret_length = theta->block[block].size;
+  }
+  if (*ret_values) return IDM_OK;
+  *ret_length = 0;
+  return idm_fail(opt_error, IDM_USAGE, "the problem has no array '%.60s'", name);
 }

@@ -8,7 +8,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/setting.h"
+#include "idm/extension/setting.h"
 
 /* === moves ================================================================================== */
 

@@ -4,7 +4,7 @@
 #ifndef IDM_SETTING_TERMINAL_H
 #define IDM_SETTING_TERMINAL_H
 
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 
 /* === terminal =============================================================================== */
 

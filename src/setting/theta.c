@@ -9,8 +9,8 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/block.h"
-#include "idm/theta.h"
+#include "idm/extension/block.h"
+#include "idm/extension/theta.h"
 #include "setting/freedom.h"
 
 /* === block ================================================================================== */

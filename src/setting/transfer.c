@@ -6,7 +6,7 @@
 
 #include "base/door.h"
 #include "base/text.h"
-#include "idm/dynamics.h"
+#include "idm/extension/dynamics.h"
 
 /* IDM_INPUT at the first difference of two lists of names. */
 static idm_status check_names(const char *what, const idm_labels *found, const idm_labels *expected,

@@ -1,7 +1,7 @@
 /* Run an audit in a folder: begin, stop, resume and finish it, and write its summary.json.
  *
  * Contents: the summary · the folder */
-#include "idm/study.h"
+#include "study/study.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/door.h"
+#include "idm/audit.h"
 #include "invert/check.h"
 #include "invert/policy.h"
 #include "io/file.h"
@@ -18,7 +19,6 @@
 #include "io/run/netcdf.h"
 #include "io/run/request.h"
 #include "io/run/summary.h"
-#include "study/study.h"
 
 /* --- the summary ---------------------------------------------------------------------------- */
 
@@ -354,5 +354,46 @@ idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_proble
     idm_audit_destroy(*ret_audit);
     *ret_audit = NULL;
   }
+  return status;
+}
+
+/* --- in memory ------------------------------------------------------------------------------ */
+
+idm_status idm_audit_create(const idm_problem *problem, const idm_data *data,
+                            const idm_settings *settings, idm_audit **ret_audit,
+                            idm_notes *opt_notes, idm_error *opt_error)
+{
+  idm_require(problem, data, settings, ret_audit);
+  *ret_audit = NULL;
+  idm_watcher watcher = settings->watcher;
+  idm_problem refined;
+  idm_refinement refinement = {0};
+  idm_groups *groups = NULL;
+  idm_audit_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(opt_error);
+  *request = settings->audit;
+  request->request.settings.keep = IDM_KEEP_NOTHING; /* an audit has no place for them */
+  const idm_fit_monitor watch = {.progress = idm_watcher_progress,
+                                 .context = &watcher,
+                                 .label = idm_audit_request_label(problem, request)};
+  idm_status status = IDM_OK;
+  if (request->request.dynamics[0])
+    status = idm_request_hash_dynamics(&request->request, opt_error);
+  if (status == IDM_OK) status = idm_request_check(problem, &request->request, opt_error);
+  if (status == IDM_OK) status = idm_audit_request_check(request, opt_error);
+  if (status == IDM_OK) status = idm_audit_groups(request, data, &groups, opt_notes, opt_error);
+  if (status == IDM_OK)
+    status = refine_lattice(problem, data, &request->request.settings, &watch, &refined,
+                            &refinement, opt_error);
+  if (status == IDM_OK)
+    status = run_audit(&refined, data, groups, request, &watch, ret_audit, opt_error);
+  if (status == IDM_OK && refinement.steps)
+    idm_refinement_note(&refinement, &(*ret_audit)->remarks);
+  if (status != IDM_OK) {
+    idm_audit_destroy(*ret_audit);
+    *ret_audit = NULL;
+  }
+  idm_groups_destroy(groups);
+  free(request);
   return status;
 }

@@ -1,7 +1,7 @@
 /* Recovery and calibration studies in a folder: save, resume and read replications.
  *
  * Contents: lines · saving and loading · running · reading back */
-#include "idm/campaign.h"
+#include "study/campaign.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,11 +14,13 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "idm/calibrate.h"
 #include "invert/posterior.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run/folder.h"
 #include "io/run/request.h"
+#include "study/study.h"
 
 /* Seconds between writes of the replications. */
 static const double save_seconds = 5;
@@ -357,5 +359,37 @@ idm_status idm_replications_read(const char *folder, idm_calibration **ret_calib
     *ret_calibration = work.c;
   else
     idm_calibration_destroy(work.c);
+  return status;
+}
+
+/* --- in memory ------------------------------------------------------------------------------ */
+
+static bool watch_replications(void *watcher, const idm_calibration *calibration)
+{
+  const size_t all = calibration->settings.replications;
+  return idm_watcher_call(watcher,
+                          (double)idm_calibration_done(calibration) / (double)(all ? all : 1));
+}
+
+idm_status idm_calibrate(const idm_problem *problem, const idm_settings *settings,
+                         idm_calibration **ret_calibration, idm_error *opt_error)
+{
+  idm_require(problem, settings, ret_calibration);
+  *ret_calibration = NULL;
+  idm_watcher watcher = settings->watcher;
+  idm_calibration *calibration = NULL;
+  idm_status status =
+      idm_calibration_create(problem, &settings->calibration, &calibration, opt_error);
+  if (status == IDM_OK)
+    status = idm_calibration_run(calibration, watch_replications, &watcher, opt_error);
+  const size_t done = idm_calibration_done(calibration);
+  if (status == IDM_OK && done < calibration->settings.replications)
+    status = idm_fail(opt_error, IDM_UNTRUSTED,
+                      "the watch of the settings stopped the calibration after %zu of %zu fits",
+                      done, calibration->settings.replications);
+  if (status == IDM_OK)
+    *ret_calibration = calibration;
+  else
+    idm_calibration_destroy(calibration);
   return status;
 }

@@ -1,13 +1,13 @@
 /* Turn a problem into an instance of a class: planner, fixed blocks, free blocks and their priors.
  */
-#include "idm/study.h"
+#include "study/study.h"
 
 #include <string.h>
 
 #include "base/door.h"
-#include "idm/dynamics.h"
-#include "idm/problem_file.h"
+#include "idm/extension/dynamics.h"
 #include "invert/classes.h"
+#include "io/problem_file.h"
 
 /* Whether the free blocks of theta are exactly those of the class. */
 static bool has_class_blocks(const idm_class *model_class, const idm_theta *theta)

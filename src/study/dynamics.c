@@ -1,8 +1,9 @@
 /* Runs of learnt dynamics: draws in a folder, their assessment, and their effect on the verdict of
  * answers that use them. */
-#include "idm/study.h"
+#include "study/study.h"
 
 #include "base/door.h"
+#include "idm/learn.h"
 #include "invert/assess/environment.h"
 #include "invert/check.h"
 #include "invert/posterior.h"
@@ -10,7 +11,6 @@
 #include "io/run/netcdf.h"
 #include "io/run/request.h"
 #include "io/run/summary.h"
-#include "study/study.h"
 
 /* Label of a checkpoint of draws. */
 static uint64_t label_of(const idm_problem *problem, const idm_request *request,
@@ -121,5 +121,40 @@ idm_status idm_dynamics_assess(const idm_posterior *learnt, const char *folder, 
                   of->failures.count, folder, of->failures.text[0]);
   }
   idm_assessment_destroy(of);
+  return status;
+}
+
+/* --- in memory ------------------------------------------------------------------------------ */
+
+idm_status idm_learn_dynamics(idm_problem *problem, const idm_data *data,
+                              const idm_settings *settings, double *log_likelihood,
+                              idm_posterior **opt_posterior, idm_error *opt_error)
+{
+  idm_require(problem, data, settings, log_likelihood);
+  if (opt_posterior) *opt_posterior = NULL;
+  const idm_learn_settings *s = &settings->learn;
+  idm_watcher watcher = settings->watcher;
+  idm_iohmm *learner = NULL;
+  idm_learn_result learnt = {0};
+  idm_dynamics_draws draws = {0};
+  idm_status status = idm_iohmm_create(problem, data, 0, s->hold, &learner, opt_error);
+  if (status == IDM_OK)
+    status = idm_learn(learner, problem, s, idm_watcher_call, &watcher, &learnt, opt_error);
+  if (status == IDM_OK && opt_posterior && s->draws)
+    status = idm_learn_draw(learner, problem, &learnt.modes, s, idm_watcher_call, &watcher, &draws,
+                            opt_error);
+  if (status == IDM_OK && opt_posterior && s->draws) {
+    draws.highest = fmax(draws.highest, learnt.log_likelihood);
+    status = idm_dynamics_posterior(&draws, s, opt_posterior, opt_error);
+  }
+  if (status == IDM_OK) status = idm_problem_set_dynamics(problem, learnt.dynamics, opt_error);
+  if (status == IDM_OK) *log_likelihood = learnt.log_likelihood;
+  if (status != IDM_OK && opt_posterior) {
+    idm_posterior_destroy(*opt_posterior);
+    *opt_posterior = NULL;
+  }
+  idm_dynamics_draws_clear(&draws);
+  idm_learn_result_clear(&learnt);
+  idm_iohmm_destroy(learner);
   return status;
 }

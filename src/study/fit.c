@@ -1,7 +1,7 @@
 /* Run a fit in a folder: begin, stop, resume and finish it.
  *
  * Contents: drawing · assessment · fitting */
-#include "idm/study.h"
+#include "study/study.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,8 +12,9 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "idm/design.h"
+#include "idm/fit.h"
 #include "invert/check.h"
+#include "invert/design.h"
 #include "invert/fork.h"
 #include "invert/joint/joint.h"
 #include "invert/people/people.h"
@@ -22,7 +23,6 @@
 #include "io/run/netcdf.h"
 #include "io/run/request.h"
 #include "io/run/summary.h"
-#include "study/study.h"
 
 void idm_run_clear(idm_run *run)
 {
@@ -48,6 +48,20 @@ typedef struct fit_job {
 } fit_job;
 
 /* --- drawing -------------------------------------------------------------------------------- */
+
+/* The monitor of the work: with checkpoints in the folder, or of a fit in memory without. */
+static bool watch_in_memory(void *context, const idm_progress_state *work)
+{
+  fit_job *f = context;
+  if (idm_watcher_progress(f->checkpointer.context, work)) f->checkpointer.stop_requested = true;
+  return f->checkpointer.stop_requested;
+}
+
+static idm_fit_monitor watch_of(fit_job *f)
+{
+  if (f->folder.work) return idm_checkpointer_watch(&f->checkpointer, f->label);
+  return (idm_fit_monitor){.progress = watch_in_memory, .context = f, .label = f->label};
+}
 
 static idm_status write_config(const fit_job *f, idm_error *opt_error)
 {
@@ -152,7 +166,7 @@ static idm_status draw(fit_job *f, long again, idm_run *run, idm_notes *opt_note
 {
   idm_fit_settings settings = f->request->settings;
   const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
-  idm_fit_monitor watcher = idm_checkpointer_watch(&f->checkpointer, f->label);
+  idm_fit_monitor watcher = watch_of(f);
   idm_status status = IDM_OK;
   settings.again = again;
   if (again) watcher.checkpoint = NULL;
@@ -295,7 +309,7 @@ static idm_status fail_stopped(const fit_job *f, bool kept, idm_error *opt_error
  * preferences, and inverse planners without a likelihood, keep the given lattice. */
 static idm_status refine(fit_job *f, idm_error *opt_error)
 {
-  idm_fit_monitor watcher = idm_checkpointer_watch(&f->checkpointer, f->label);
+  idm_fit_monitor watcher = watch_of(f);
   watcher.checkpoint = NULL;
   const idm_inverse *inverse = idm_inverse_find(f->request->inverse);
   const idm_status status = f->data->preferences || (inverse && !idm_inverse_by_likelihood(inverse))
@@ -314,7 +328,7 @@ static idm_status attempt(fit_job *f, long again, idm_run *run, bool *ret_kept,
                           long *ret_retry_steps, idm_notes *notes, idm_error *opt_error)
 {
   idm_status status = draw(f, again, run, notes, opt_error);
-  if (status == IDM_OK) status = write_draws(f, run->posterior, opt_error);
+  if (status == IDM_OK && f->folder.work) status = write_draws(f, run->posterior, opt_error);
   *ret_kept = *ret_kept || status == IDM_OK;
   const bool is_assessed = run->assessment; /* people are assessed with their draws */
   if (status == IDM_OK && !is_assessed) status = assess(f, run, opt_error);
@@ -392,5 +406,101 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
   idm_checkpointer_end(&f.checkpointer);
   idm_clone_destroy(f.clone);
   idm_run_end(&f.folder, kept || mode == IDM_RUN_RESUME);
+  return status;
+}
+
+/* --- verdicts of answers -------------------------------------------------------------------- */
+
+/* What idm_fit and idm_run_load attach to an answer. */
+typedef struct answer_verdict {
+  idm_assessment *assessment;
+  idm_projection projection;
+} answer_verdict;
+
+static void destroy_verdict(void *verdict)
+{
+  answer_verdict *v = verdict;
+  idm_assessment_destroy(v->assessment);
+  free(v);
+}
+
+idm_status idm_posterior_attach(idm_posterior *posterior, idm_assessment *assessment,
+                                const idm_projection *projection, idm_error *opt_error)
+{
+  answer_verdict *v = idm_new(1, sizeof *v);
+  if (!v) {
+    idm_assessment_destroy(assessment);
+    return idm_fail_memory(opt_error);
+  }
+  *v = (answer_verdict){assessment, *projection};
+  posterior->verdict = v;
+  posterior->verdict_destroy = destroy_verdict;
+  return IDM_OK;
+}
+
+const idm_assessment *idm_posterior_assessment(const idm_posterior *posterior)
+{
+  if (!posterior || !posterior->verdict) return NULL;
+  return ((const answer_verdict *)posterior->verdict)->assessment;
+}
+
+/* --- in memory ------------------------------------------------------------------------------ */
+
+static idm_status fit_in_memory(fit_job *f, const idm_settings *settings, idm_request *request,
+                                idm_run *run, idm_error *opt_error)
+{
+  bool kept = false;
+  idm_problem *problem = NULL;
+  /* Classes and the priors of a population change the problem: a copy. */
+  idm_status status = idm_problem_clone(f->problem, &problem, opt_error);
+  if (status != IDM_OK) return status;
+  *request = settings->audit.request;
+  status = idm_request_complete(request, problem, opt_error);
+  if (status == IDM_OK && request->by[0])
+    status = idm_population_set_priors(problem, NULL, opt_error);
+  f->problem = problem;
+  f->request = request;
+  f->label = idm_request_label(problem, request);
+  if (status == IDM_OK)
+    status = idm_inverse_check(idm_inverse_find(request->inverse), problem, f->data, opt_error);
+  if (status == IDM_OK) status = refine(f, opt_error);
+  if (status == IDM_OK) status = find_posterior(f, run, &kept, NULL, opt_error);
+  /* `stopped`: during the assessment, whose watch is that of the settings itself. */
+  if ((f->checkpointer.stop_requested || run->stopped) &&
+      (status == IDM_OK || status == IDM_UNTRUSTED))
+    status = idm_fail(opt_error, IDM_UNTRUSTED, "the fit was stopped by the watch of its settings");
+  if (status == IDM_OK) {
+    idm_check_record(&run->assessment->checks, IDM_CHECK_COMPLETE, IDM_CHECK_PASSED, 0);
+    run->assessment->refinement = f->refinement;
+    if (f->refinement.steps) idm_refinement_note(&f->refinement, &run->assessment->remarks);
+  }
+  idm_clone_destroy(problem);
+  return status;
+}
+
+idm_status idm_fit(const idm_problem *problem, const idm_data *data, const idm_settings *settings,
+                   idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_require(problem, data, settings, ret_posterior);
+  *ret_posterior = NULL;
+  idm_watcher watcher = settings->watcher;
+  fit_job f = {.problem = problem,
+               .data = data,
+               .checkpointer = {.progress = idm_watcher_progress, .context = &watcher}};
+  idm_run run = {0};
+  idm_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(opt_error);
+  idm_status status = fit_in_memory(&f, settings, request, &run, opt_error);
+  if (status == IDM_OK) {
+    status = idm_posterior_attach(run.posterior, run.assessment, &run.projection, opt_error);
+    run.assessment = NULL;
+  }
+  if (status == IDM_OK) {
+    *ret_posterior = run.posterior;
+    run.posterior = NULL;
+  }
+  idm_run_clear(&run);
+  idm_clone_destroy(f.clone);
+  free(request);
   return status;
 }

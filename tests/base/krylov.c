@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/dense.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 enum { MOST = 60 };
 

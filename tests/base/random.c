@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 /* The quantile of the chi-square distribution at level 1e-6 (Wilson and Hilferty 1931). It is
  * slightly too large for few degrees of freedom, which lowers the level. */

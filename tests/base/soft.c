@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/soft.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 enum { MOST = 8, CASES = 40 };
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/soft.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 enum { MOST = 9 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "idm/idm.h"
+#include "report/library.h"
 
 static void test_names_and_exit_codes(void **state)
 {

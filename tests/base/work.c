@@ -1,5 +1,5 @@
 /* Tests progress of work that has no description and no checkpoint. */
-#include "idm/work.h"
+#include "idm/extension/work.h"
 
 #include "support.h"
 

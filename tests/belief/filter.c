@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "belief/filter.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 enum { STATES = 4, OBSERVATIONS = 5 };
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "belief/lattice.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 enum { MOST = 8 };
 

@@ -11,7 +11,7 @@
 
 #include "base/soft.h"
 #include "belief/successor.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 enum { MOST = 6, ACTIONS = 5, MODELS = 3 };
 enum { PLAIN, FORGETFUL, TERMINAL, PROPORTIONAL, SPARSE }; /* kinds of actions */

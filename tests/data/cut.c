@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "idm/prefix.h"
+#include "idm/extension/prefix.h"
 #include "support.h"
 
 static const char world[] =

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "idm/data.h"
+#include "idm/extension/data.h"
 
 typedef struct fixture {
   idm_setting *setting;

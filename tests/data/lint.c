@@ -1,6 +1,6 @@
 /* Tests the summary of a log: counts, observed and expected frequencies, impossible observations.
  */
-#include "idm/lint.h"
+#include "data/lint.h"
 
 #include <math.h>
 #include <stdio.h>

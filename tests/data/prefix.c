@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "idm/data.h"
-#include "idm/prefix.h"
+#include "idm/extension/data.h"
+#include "idm/extension/prefix.h"
 
 /* Data with room for all fields that a test sets: one agent, one variant, the start of the setting.
  */

@@ -1,14 +1,14 @@
 /* Several chains: identical draws for any number of threads, checkpoints that change nothing, and
  * refused checkpoints. */
-#include "idm/chains.h"
+#include "infer/chains.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <time.h>
 
-#include "idm/samplers.h"
 #include "infer/sampler_support.h"
+#include "infer/samplers.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "infer/distribution.h"
 #include "support.h"
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "idm/diagnostics.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
+#include "infer/diagnostics.h"
 #include "support.h"
 
 enum { MOST_DRAWS = 1000, MOST_LINE = 200 };

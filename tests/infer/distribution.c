@@ -8,7 +8,6 @@
 
 #include <cmocka.h>
 
-#include "idm/distribution.h"
 #include "infer/distribution.h"
 #include "support.h"
 

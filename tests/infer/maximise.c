@@ -1,6 +1,6 @@
 /* Maximisation: known modes, bad scales, edges, kinks, rounding, and results never below the start.
  */
-#include "idm/maximise.h"
+#include "infer/maximise.h"
 
 #include "infer/sampler_support.h"
 

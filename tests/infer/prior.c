@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "idm/distribution.h"
-#include "idm/prior.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
+#include "infer/distribution.h"
+#include "infer/prior.h"
 #include "support.h"
 
 #define PRIOR(name, ...)                                                                           \

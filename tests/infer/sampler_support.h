@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/random.h"
-#include "idm/sampler.h"
+#include "idm/extension/random.h"
+#include "idm/extension/sampler.h"
 #include "support.h"
 
 /* --- targets -------------------------------------------------------------------------------- */

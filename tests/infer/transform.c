@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/dense.h"
-#include "idm/random.h"
-#include "idm/transform.h"
+#include "idm/extension/random.h"
+#include "infer/transform.h"
 #include "support.h"
 
 /* --- scales --------------------------------------------------------------------------------- */

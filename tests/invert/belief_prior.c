@@ -2,7 +2,7 @@
  * differences, estimates against the parameters of simulated logs. */
 #include <math.h>
 
-#include "idm/matching.h"
+#include "invert/matching.h"
 #include "support.h"
 
 /* Hidden states, and a test with informative observations. */

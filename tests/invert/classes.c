@@ -1,5 +1,5 @@
 /* Model classes: their properties against the paper's table, and their settings and free blocks. */
-#include "idm/classes.h"
+#include "invert/classes.h"
 
 #include <string.h>
 

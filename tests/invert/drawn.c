@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/cut.h"
-#include "idm/predict.h"
+#include "invert/cut.h"
+#include "invert/predict.h"
 #include "support.h"
 
 enum { SETS = 2, DRAWS = 3 };

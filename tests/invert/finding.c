@@ -1,5 +1,5 @@
 /* Optimality findings: when a certificate holds, and deep copies. */
-#include "idm/finding.h"
+#include "idm/extension/finding.h"
 
 #include <math.h>
 #include <stdio.h>

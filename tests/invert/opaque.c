@@ -154,7 +154,8 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
                                           .observe = observe,
                                           .derivative = &slope_operations};
 
-static const idm_planner stepwise = {.name = "stepwise",
+static const idm_planner stepwise = {.size = sizeof(idm_planner),
+                                     .name = "stepwise",
                                      .summary = "a habit a step",
                                      .row = "(beyond the table)",
                                      .reads = (const idm_block_id[]){IDM_BLOCK_COUNT},

@@ -1,6 +1,6 @@
 /* Tests which plug-ins are loaded and which are refused; the policy of the loaded planner is
  * compared with a softmax computed here. */
-#include "idm/plugin.h"
+#include "idm/extension/plugin.h"
 
 #include <math.h>
 #include <stdio.h>

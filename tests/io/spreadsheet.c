@@ -1,8 +1,8 @@
 /* Tests the escaping of CSV cells that a spreadsheet would execute as formulas against expected
  * texts. */
-#include "idm/log_file.h"
+#include "io/log_file.h"
 
-#include "idm/file.h"
+#include "io/file.h"
 #include "io/folder_support.h"
 
 static void expect(const folder *f, const char *from, const char *to)

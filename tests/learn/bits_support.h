@@ -3,7 +3,7 @@
 #ifndef IDM_TESTS_LEARN_BITS_SUPPORT_H
 #define IDM_TESTS_LEARN_BITS_SUPPORT_H
 
-#include "idm/learn.h"
+#include "learn/iohmm.h"
 
 /* A problem with two states, which follow the second bit. */
 extern const char bits_second[];

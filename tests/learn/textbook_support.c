@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 static double log_add(double a, double b)
 {

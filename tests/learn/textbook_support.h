@@ -3,7 +3,7 @@
 #ifndef IDM_TESTS_LEARN_TEXTBOOK_SUPPORT_H
 #define IDM_TESTS_LEARN_TEXTBOOK_SUPPORT_H
 
-#include "idm/learn.h"
+#include "learn/iohmm.h"
 
 /* Log-likelihood of the log, and expected counts of starts, transitions and observations, laid out
  * as the dynamics (optional). Trajectories with their own start belief add none to the starts. */

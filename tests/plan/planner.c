@@ -15,7 +15,8 @@ static void clamps_decide_what_is_read(void **state)
   static const idm_block_id reads[] = {IDM_UTILITY,      IDM_ALPHA,        IDM_BETA,
                                        IDM_ETA,          IDM_ACTION_PRIOR, IDM_TRANSITION,
                                        IDM_BELIEF_PRIOR, IDM_BLOCK_COUNT};
-  const idm_planner planner = {.name = "test", .reads = reads, .clamp = clamp, .clamps = 6};
+  const idm_planner planner = {
+      .size = sizeof(idm_planner), .name = "test", .reads = reads, .clamp = clamp, .clamps = 6};
   for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
     assert_int_equal(idm_planner_reads(&planner, id),
                      id == IDM_UTILITY || id == IDM_BETA || id == IDM_ETA ||

@@ -1,7 +1,7 @@
 /* carry PROBLEM IN OUT: reads a log by the columns of a problem and writes it again. */
 #include <stdio.h>
 
-#include "idm/idm.h"
+#include "report/library.h"
 
 int main(int count, char **words)
 {

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/behavior.h"
-#include "idm/data.h"
-#include "idm/planner.h"
-#include "idm/prefix.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/data.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/prefix.h"
 
 /* --- parameters ------------------------------------------------------------------------------ */
 
@@ -132,7 +132,8 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_R
 
 /* --- table ----------------------------------------------------------------------------------- */
 
-const idm_planner idm_learner = {.name = "learner",
+const idm_planner idm_learner = {.size = sizeof(idm_planner),
+                                 .name = "learner",
                                  .summary = "keeps a value an action, and learns it from rewards",
                                  .row = "(beyond the table)",
                                  .reads = (const idm_block_id[]){IDM_BLOCK_COUNT},

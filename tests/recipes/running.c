@@ -1,7 +1,7 @@
 /* The plot kind `running`: means of the draws up to each draw, one line per chain. */
 #include <stdio.h>
 
-#include "idm/plot.h"
+#include "report/plot.h"
 #include "report/shown.h"
 
 extern const idm_plot idm_plot_running; /* registered in plots.c */

@@ -44,7 +44,8 @@ static idm_status fit_stay(const idm_fit_arguments *call, idm_posterior **ret_po
 
 static const char *const settings[] = {"log_likelihood", "prior_draws", NULL};
 
-const idm_inverse idm_inverse_stay = {.name = "stay",
+const idm_inverse idm_inverse_stay = {.size = sizeof(idm_inverse),
+                                      .name = "stay",
                                       .summary = "the numbers of the problem file",
                                       .row = "(beyond the table)",
                                       .answer = IDM_POINT,

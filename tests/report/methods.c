@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/request.h"
+#include "io/request.h"
 #include "report/report_support.h"
 
 static void expect(const idm_plot_subject *subject, const char *words, bool there)

@@ -1,7 +1,7 @@
 /* Tests panels of policies: marks against the policy of the plan, and the titles of the views. */
 #include "report/policy.h"
 
-#include "idm/data.h"
+#include "idm/extension/data.h"
 #include "support.h"
 
 static const idm_policy_view at_first = {.last = IDM_MISSING};

@@ -1,6 +1,6 @@
 /* Tests reports of runs: all sections with and without the log, sentences for points, people,
  * groups and studies, and escaping of names. */
-#include "idm/report.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/prior.h"
+#include "infer/prior.h"
 #include "report/report_support.h"
 #include "report/shown.h"
 

@@ -1,5 +1,5 @@
 /* Tests derived columns and rules: names, texts, and equality. */
-#include "idm/derive.h"
+#include "idm/extension/derive.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Tests predicates over a column of a log against expected results. */
-#include "idm/predicate.h"
+#include "idm/extension/predicate.h"
 
 #include <string.h>
 

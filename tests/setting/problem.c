@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 
 /* A valid problem with two states, three actions, two observations and two models, in which two
  * entries of the utility come from columns. */

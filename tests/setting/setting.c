@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "idm/setting.h"
+#include "idm/extension/setting.h"
 
 static const idm_sizes sizes = {2, 3, 2};
 

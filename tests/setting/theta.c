@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "idm/theta.h"
+#include "idm/extension/theta.h"
 
 static const idm_sizes sizes = {2, 3, 4};
 enum { MODELS = 2 };

@@ -1,6 +1,6 @@
 /* Tests the application of each class of the taxonomy to a problem: planner, choice rule and free
  * parameters against the class's definition. */
-#include "idm/study.h"
+#include "study/study.h"
 
 #include <string.h>
 

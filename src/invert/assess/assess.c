@@ -7,11 +7,12 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/assess.h"
-#include "idm/inverse.h"
-#include "idm/settings.h"
+#include "idm/extension/inverse.h"
+#include "idm/extension/settings.h"
+#include "invert/assess.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/inquiry.h"
+#include "invert/check.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 #include "invert/policy.h"
@@ -374,4 +375,54 @@ idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data
   idm_assessment_destroy(*ret_assessment);
   *ret_assessment = NULL;
   return status;
+}
+
+/* --- accessors ------------------------------------------------------------------------------ */
+
+bool idm_assessment_trusted(const idm_assessment *assessment)
+{
+  return assessment && assessment->trusted;
+}
+
+static const char *sentence_at(const idm_notes *notes, size_t index)
+{
+  return index < notes->count ? notes->text[index] : NULL;
+}
+
+const char *idm_assessment_failure(const idm_assessment *assessment, size_t index)
+{
+  return assessment ? sentence_at(&assessment->failures, index) : NULL;
+}
+
+const char *idm_assessment_misfit(const idm_assessment *assessment, size_t index)
+{
+  return assessment ? sentence_at(&assessment->misfits, index) : NULL;
+}
+
+const char *idm_assessment_remark(const idm_assessment *assessment, size_t index)
+{
+  return assessment ? sentence_at(&assessment->remarks, index) : NULL;
+}
+
+const char *idm_assessment_check(const idm_assessment *assessment, size_t index)
+{
+  const idm_check *check = assessment ? idm_check_at(index) : NULL;
+  return check ? check->name : NULL;
+}
+
+const char *idm_assessment_outcome(const idm_assessment *assessment, size_t index)
+{
+  if (!assessment || index >= IDM_CHECK_COUNT) return NULL;
+  return idm_check_applies(&assessment->checks, (idm_check_id)index)
+             ? idm_check_outcome_name(assessment->checks.of[index].outcome)
+             : "";
+}
+
+double idm_assessment_value(const idm_assessment *assessment, size_t index)
+{
+  if (!assessment || index >= IDM_CHECK_COUNT) return NAN;
+  /* Checks that do not apply are zeros. */
+  return idm_check_applies(&assessment->checks, (idm_check_id)index)
+             ? assessment->checks.of[index].value
+             : NAN;
 }

@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/planner.h"
-#include "idm/prefix.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/prefix.h"
 #include "invert/check.h"
 
 /* --- the filter ----------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #ifndef IDM_INVERT_ASSESS_ENVIRONMENT_H
 #define IDM_INVERT_ASSESS_ENVIRONMENT_H
 
-#include "idm/dynamics.h"
+#include "idm/extension/dynamics.h"
 #include "invert/assess/inquiry.h"
 
 /* === direction ============================================================================== */

@@ -7,11 +7,11 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/distribution.h"
-#include "idm/planner.h"
-#include "idm/quantile.h"
+#include "idm/extension/planner.h"
+#include "infer/distribution.h"
 #include "invert/assess/residual.h"
 #include "setting/freedom.h"
 

@@ -11,9 +11,9 @@
 
 #include "base/memory.h"
 #include "data/part.h"
-#include "idm/project.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "invert/policy.h"
+#include "invert/project.h"
 
 /* === finding ================================================================================== */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/text.h"
-#include "idm/quantile.h"
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "idm/assess.h"
-#include "idm/laplace.h"
-#include "idm/matching.h"
+#include "infer/laplace.h"
+#include "invert/assess.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/profile.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 #include "setting/freedom.h"

@@ -8,12 +8,12 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "idm/behavior.h"
-#include "idm/matching.h"
-#include "idm/transform.h"
+#include "idm/extension/behavior.h"
+#include "infer/transform.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/residual.h"
 #include "invert/check.h"
+#include "invert/matching.h"
 #include "invert/matching/halt.h"
 
 /* === inquiry ================================================================================ */

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-#include "idm/assess.h"
 #include "idm/status.h"
+#include "invert/assess.h"
 #include "invert/check.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"

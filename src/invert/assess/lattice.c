@@ -8,10 +8,10 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/matching.h"
-#include "idm/parameters.h"
+#include "idm/extension/parameters.h"
 #include "invert/assess/environment.h"
 #include "invert/fork.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 
 /* Largest number of lattices in memory at once: which resolution fits must not depend on the number

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/distribution.h"
-#include "idm/matching.h"
-#include "idm/quantile.h"
-#include "idm/workspace.h"
+#include "infer/distribution.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/residual.h"
+#include "invert/matching.h"
 #include "invert/policy.h"
+#include "plan/plan.h"
 
 /* === evidence ================================================================================= */
 

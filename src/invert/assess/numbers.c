@@ -11,13 +11,13 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/matching.h"
-#include "idm/planner.h"
-#include "idm/prior.h"
+#include "idm/extension/planner.h"
+#include "infer/prior.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/profile.h"
 #include "invert/check.h"
+#include "invert/matching.h"
 #include "invert/policy.h"
 
 /* === ridge ================================================================================== */

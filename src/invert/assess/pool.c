@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/distribution.h"
+#include "infer/distribution.h"
 #include "invert/assess/inquiry.h"
 #include "invert/matching/halt.h"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/distribution.h"
-#include "idm/quantile.h"
+#include "base/quantile.h"
+#include "infer/distribution.h"
 #include "invert/assess/inquiry.h"
 #include "invert/fork.h"
 #include "invert/posterior.h"

@@ -8,10 +8,10 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "idm/matching.h"
-#include "idm/maximise.h"
-#include "idm/prior.h"
-#include "idm/transform.h"
+#include "infer/maximise.h"
+#include "infer/prior.h"
+#include "infer/transform.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "setting/freedom.h"
 

@@ -7,10 +7,10 @@
 #define IDM_INVERT_ASSESS_RESIDUAL_H
 
 #include "base/statistics.h"
-#include "idm/assess.h"
-#include "idm/people.h"
-#include "idm/score.h"
+#include "invert/assess.h"
 #include "invert/assess/inquiry.h"
+#include "invert/people.h"
+#include "plan/score.h"
 
 /* === strata ================================================================================= */
 

@@ -8,9 +8,9 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "idm/matching.h"
 #include "infer/mixture.h"
 #include "invert/assess/residual.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 
 /* Largest number of draws for shifts. */

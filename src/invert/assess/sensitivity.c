@@ -6,14 +6,14 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/matching.h"
-#include "idm/parameters.h"
-#include "idm/planner.h"
+#include "idm/extension/parameters.h"
+#include "idm/extension/planner.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/residual.h"
 #include "invert/check.h"
 #include "invert/fork.h"
+#include "invert/matching.h"
 #include "invert/matching/halt.h"
 #include "setting/freedom.h"
 

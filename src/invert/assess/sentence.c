@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "idm/transform.h"
+#include "infer/transform.h"
 #include "invert/assess/profile.h"
 
 /* --- sentences ------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* Runs an audit: opens cells, samples the posterior, assesses the model and gives verdicts.
  *
  * Contents: memory and names · cells · run */
-#include "idm/audit.h"
+#include "invert/audit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "idm/audit.h"
 #include "invert/audit/lines.h"
 #include "invert/audit/model.h"
 #include "invert/check.h"
@@ -663,4 +664,85 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
     *ret_audit = NULL;
   }
   return status;
+}
+
+/* --- accessors ------------------------------------------------------------------------------ */
+
+size_t idm_audit_groups_count(const idm_audit *audit)
+{
+  return audit ? audit->groups : 0;
+}
+
+size_t idm_audit_contrasts(const idm_audit *audit)
+{
+  return audit ? audit->contrasts : 0;
+}
+
+size_t idm_audit_numbers(const idm_audit *audit)
+{
+  return audit ? audit->coordinate.count : 0;
+}
+
+const char *idm_audit_number(const idm_audit *audit, size_t index)
+{
+  return index < idm_audit_numbers(audit) ? audit->coordinate.name[index] : NULL;
+}
+
+const char *idm_audit_group_name(const idm_audit *audit, size_t index)
+{
+  return index < idm_audit_groups_count(audit) ? audit->group[index].name : NULL;
+}
+
+const char *idm_audit_side(const idm_audit *audit, size_t index, int side)
+{
+  if (index >= idm_audit_contrasts(audit)) return NULL;
+  return side == 0   ? audit->contrast[index].group
+         : side == 1 ? audit->contrast[index].against
+                     : NULL;
+}
+
+const char *idm_audit_verdict_of_group(const idm_audit *audit, size_t index)
+{
+  return index < idm_audit_groups_count(audit) ? idm_audit_group_verdict(&audit->group[index])
+                                               : NULL;
+}
+
+const char *idm_audit_verdict_of_contrast(const idm_audit *audit, size_t index)
+{
+  return index < idm_audit_contrasts(audit) ? idm_audit_contrast_verdict(&audit->contrast[index])
+                                            : NULL;
+}
+
+static idm_status estimate_of(const idm_audit *audit, bool exists,
+                              const idm_audit_quantity *quantity, size_t number,
+                              idm_audit_estimate *estimate, idm_error *opt_error)
+{
+  if (!exists || number >= idm_audit_numbers(audit))
+    return idm_fail(opt_error, IDM_USAGE, "the audit has no such number");
+  const idm_audit_quantity *q = &quantity[number];
+  *estimate = (idm_audit_estimate){q->diagnosis, q->low, q->high, q->positive, q->adjusted};
+  return IDM_OK;
+}
+
+idm_status idm_audit_group_estimate(const idm_audit *audit, size_t index, size_t number,
+                                    idm_audit_estimate *estimate, idm_error *opt_error)
+{
+  idm_require(audit, estimate);
+  const bool exists = index < audit->groups;
+  return estimate_of(audit, exists, exists ? audit->group[index].number : NULL, number, estimate,
+                     opt_error);
+}
+
+idm_status idm_audit_contrast_estimate(const idm_audit *audit, size_t index, size_t number,
+                                       idm_audit_estimate *estimate, idm_error *opt_error)
+{
+  idm_require(audit, estimate);
+  const bool exists = index < audit->contrasts;
+  return estimate_of(audit, exists, exists ? audit->contrast[index].number : NULL, number, estimate,
+                     opt_error);
+}
+
+bool idm_audit_trusted(const idm_audit *audit)
+{
+  return audit && audit->trusted;
 }

@@ -4,8 +4,8 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "idm/inverse.h"
-#include "idm/maximise.h"
+#include "idm/extension/inverse.h"
+#include "infer/maximise.h"
 #include "invert/audit/model.h"
 #include "invert/fork.h"
 

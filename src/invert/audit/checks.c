@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/distribution.h"
-#include "idm/matching.h"
+#include "infer/distribution.h"
 #include "invert/assess/inquiry.h"
 #include "invert/audit/lines.h"
 #include "invert/check.h"
+#include "invert/matching.h"
 #include "invert/people/people.h"
 
 /* === additivity ============================================================================= */

@@ -8,8 +8,8 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/audit.h"
-#include "idm/predicate.h"
+#include "idm/extension/predicate.h"
+#include "invert/audit.h"
 #include "invert/audit/model.h"
 
 /* Largest number of levels of a column, and of predicates. More levels are for `idm fit --by`. */

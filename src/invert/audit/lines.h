@@ -5,10 +5,10 @@
 #ifndef IDM_INVERT_AUDIT_LINES_H
 #define IDM_INVERT_AUDIT_LINES_H
 
-#include "idm/assess.h"
-#include "idm/audit.h"
+#include "invert/assess.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/residual.h"
+#include "invert/audit.h"
 #include "invert/audit/model.h"
 
 /* === linear combinations ==================================================================== */

@@ -10,17 +10,17 @@
 
 #include "base/record.h"
 #include "base/system.h"
-#include "idm/assess.h"
-#include "idm/audit.h"
-#include "idm/cut.h"
-#include "idm/data.h"
-#include "idm/learn.h"
-#include "idm/people.h"
-#include "idm/random.h"
-#include "idm/settings.h"
+#include "idm/extension/data.h"
+#include "idm/extension/random.h"
+#include "idm/extension/settings.h"
+#include "invert/assess.h"
 #include "invert/assess/residual.h"
+#include "invert/audit.h"
+#include "invert/cut.h"
 #include "invert/grid.h"
 #include "invert/matching/fit.h"
+#include "invert/people.h"
+#include "learn/iohmm.h"
 
 /* === model ================================================================================== */
 

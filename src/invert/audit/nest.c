@@ -11,9 +11,9 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "idm/design.h"
 #include "invert/audit/lines.h"
 #include "invert/check.h"
+#include "invert/design.h"
 #include "invert/policy.h"
 
 /* === agents of a cell ======================================================================= */

@@ -7,7 +7,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/audit.h"
+#include "invert/audit.h"
 #include "invert/audit/model.h"
 #include "invert/posterior.h"
 

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "base/statistics.h"
-#include "idm/inverse.h"
+#include "idm/extension/inverse.h"
 #include "invert/hierarchy/model.h"
 #include "invert/joint/joint.h"
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/system.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 
 /* Points per axis, by dimension. The grid covers the posterior mass, and its error is measured. */
 static const size_t axis_points[IDM_GRID_DIMENSIONS + 1] = {0, 96, 28, 14};

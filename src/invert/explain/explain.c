@@ -2,7 +2,7 @@
  * (docs/method/explain.md).
  *
  * Contents: trajectories · people · rankings · explanation · persons */
-#include "idm/explain.h"
+#include "invert/explain.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,10 +10,10 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "data/part.h"
-#include "idm/capacity.h"
-#include "idm/predict.h"
 #include "invert/explain/explain.h"
 #include "invert/people/people.h"
+#include "invert/predict.h"
+#include "plan/capacity.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {
@@ -569,4 +569,37 @@ idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_post
                      opt_error);
   close_unrolled(&unrolled);
   return status;
+}
+
+/* --- accessors ------------------------------------------------------------------------------ */
+
+size_t idm_explanation_cases(const idm_explanation *explanation)
+{
+  return explanation ? explanation->trajectories : 0;
+}
+
+size_t idm_explanation_people(const idm_explanation *explanation)
+{
+  return explanation ? explanation->agents : 0;
+}
+
+const idm_case_summary *idm_explanation_case(const idm_explanation *explanation, size_t index)
+{
+  return index < idm_explanation_cases(explanation) ? &explanation->one[index] : NULL;
+}
+
+const idm_person_summary *idm_explanation_person(const idm_explanation *explanation, size_t index)
+{
+  return index < idm_explanation_people(explanation) ? &explanation->person[index] : NULL;
+}
+
+const char *idm_explanation_bias(size_t index)
+{
+  return index < IDM_BIAS_COUNT ? idm_bias_name((idm_bias)index) : NULL;
+}
+
+bool idm_explanation_has_bias(const idm_explanation *explanation, size_t person, size_t index)
+{
+  const idm_person_summary *of = idm_explanation_person(explanation, person);
+  return of && index < IDM_BIAS_COUNT && idm_person_has_bias(of, (idm_bias)index);
 }

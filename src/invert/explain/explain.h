@@ -4,10 +4,10 @@
 #ifndef IDM_INVERT_EXPLAIN_EXPLAIN_H
 #define IDM_INVERT_EXPLAIN_EXPLAIN_H
 
-#include "idm/explain.h"
-#include "idm/workspace.h"
+#include "invert/explain.h"
 #include "invert/policy.h"
 #include "plan/believer/environment.h"
+#include "plan/plan.h"
 
 /* === rational =============================================================================== */
 

@@ -5,14 +5,14 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/statistics.h"
-#include "idm/explain.h"
-#include "idm/quantile.h"
+#include "invert/explain.h"
 #include "invert/explain/explain.h"
 
 /* === bias =================================================================================== */
 
-/* Named biases (idm/explain.h). */
+/* Named biases (src/invert/explain.h). */
 
 static const struct {
   const char *name;

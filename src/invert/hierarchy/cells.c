@@ -8,11 +8,11 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "data/part.h"
-#include "idm/behavior.h"
-#include "idm/planner.h"
-#include "idm/score.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/planner.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"
+#include "plan/score.h"
 
 /* Anchors are at the points of a tensor product of Chebyshev nodes: number of nodes per axis, by
  * dimension. Above max_axes, the midpoint is the only anchor. */

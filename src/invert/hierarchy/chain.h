@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 #include "base/record.h"
-#include "idm/people.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "invert/hierarchy/model.h"
+#include "invert/people.h"
 
 /* === population ============================================================================= */
 

@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/behavior.h"
-#include "idm/planner.h"
-#include "idm/prefix.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/prefix.h"
 #include "invert/hierarchy/model.h"
 
 /* === check ================================================================================== */

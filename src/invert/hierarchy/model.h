@@ -4,10 +4,10 @@
 #ifndef IDM_INVERT_HIERARCHY_MODEL_H
 #define IDM_INVERT_HIERARCHY_MODEL_H
 
-#include "idm/parameters.h"
-#include "idm/people.h"
+#include "idm/extension/parameters.h"
 #include "idm/status.h"
 #include "invert/grid.h"
+#include "invert/people.h"
 
 /* === polynomial ============================================================================= */
 

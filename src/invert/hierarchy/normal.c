@@ -7,7 +7,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "invert/hierarchy/chain.h"
 #include "invert/hierarchy/model.h"
 

@@ -19,8 +19,8 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "idm/check.h"
-#include "idm/diagnostics.h"
+#include "infer/diagnostics.h"
+#include "invert/checks.h"
 #include "invert/hierarchy/chain.h"
 
 /* --- draws ---------------------------------------------------------------------------------- */

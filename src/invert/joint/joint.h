@@ -4,10 +4,10 @@
 #ifndef IDM_INVERT_JOINT_JOINT_H
 #define IDM_INVERT_JOINT_JOINT_H
 
-#include "idm/assess.h"
-#include "idm/chains.h"
-#include "idm/cut.h"
-#include "idm/sampler.h"
+#include "idm/extension/sampler.h"
+#include "infer/chains.h"
+#include "invert/assess.h"
+#include "invert/cut.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 #include "learn/learn.h"

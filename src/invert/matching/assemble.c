@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "idm/inverse.h"
-#include "idm/matching.h"
+#include "idm/extension/inverse.h"
 #include "invert/fork.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 

@@ -7,11 +7,11 @@
 
 #include "base/record.h"
 #include "base/text.h"
-#include "idm/check.h"
-#include "idm/diagnostics.h"
-#include "idm/samplers.h"
+#include "infer/diagnostics.h"
 #include "infer/sampler.h"
+#include "infer/samplers.h"
 #include "invert/check.h"
+#include "invert/checks.h"
 
 /* First random stream of reruns, beyond all others of a fit. */
 static const uint64_t rerun_stream = (uint64_t)7 << 32;

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "data/part.h"
-#include "idm/inverse.h"
-#include "idm/matching.h"
+#include "idm/extension/inverse.h"
+#include "invert/matching.h"
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"
 #include "plan/workspace.h"

@@ -4,14 +4,14 @@
 #ifndef IDM_INVERT_MATCHING_FIT_H
 #define IDM_INVERT_MATCHING_FIT_H
 
-#include "idm/chains.h"
-#include "idm/inverse.h"
-#include "idm/matching.h"
-#include "idm/posterior.h"
-#include "idm/settings.h"
+#include "idm/extension/inverse.h"
+#include "idm/extension/posterior.h"
+#include "idm/extension/settings.h"
 #include "idm/status.h"
+#include "infer/chains.h"
 #include "infer/mixture.h"
 #include "invert/grid.h"
+#include "invert/matching.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"
 

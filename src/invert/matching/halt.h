@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 
 #include "base/system.h"
-#include "idm/planner.h"
-#include "idm/settings.h"
-#include "idm/workspace.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/settings.h"
+#include "plan/plan.h"
 
 typedef struct idm_cancel {
   const idm_fit_monitor *watch; /* NULL: no monitor */

@@ -9,7 +9,7 @@
 #include "base/dense.h"
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/matching.h"
+#include "invert/matching.h"
 #include "invert/matching/halt.h"
 
 /* === surface ================================================================================== */

@@ -3,7 +3,7 @@
  * al. 2004; docs/method/verdict.md, 4).
  *
  * Contents: the population · weights · few points · lattices · the choice */
-#include "idm/refine.h"
+#include "invert/refine.h"
 
 #include <math.h>
 #include <stdio.h>

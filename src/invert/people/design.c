@@ -10,7 +10,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/design.h"
+#include "invert/design.h"
 #include "invert/parameters.h"
 #include "invert/people/people.h"
 

@@ -15,7 +15,7 @@
 #include "base/statistics.h"
 #include "base/system.h"
 #include "data/part.h"
-#include "idm/prior.h"
+#include "infer/prior.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/inquiry.h"
 #include "invert/check.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/quantile.h"
 #include "base/text.h"
-#include "idm/quantile.h"
 #include "invert/check.h"
 #include "invert/people/people.h"
 

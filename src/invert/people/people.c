@@ -9,11 +9,11 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/design.h"
-#include "idm/people.h"
-#include "idm/prior.h"
+#include "infer/prior.h"
+#include "invert/design.h"
 #include "invert/hierarchy/model.h"
 #include "invert/matching/fit.h"
+#include "invert/people.h"
 #include "invert/people/people.h"
 #include "invert/posterior.h"
 

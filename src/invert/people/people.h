@@ -7,13 +7,13 @@
 
 #include <stdint.h>
 
-#include "idm/assess.h"
-#include "idm/data.h"
-#include "idm/inverse.h"
-#include "idm/people.h"
-#include "idm/project.h"
-#include "idm/setting.h"
+#include "idm/extension/data.h"
+#include "idm/extension/inverse.h"
+#include "idm/extension/setting.h"
+#include "invert/assess.h"
 #include "invert/parameters.h"
+#include "invert/people.h"
+#include "invert/project.h"
 
 /* === person map ============================================================================= */
 

@@ -1,5 +1,5 @@
 /* Predicts the decisions of people, each by their own draws. */
-#include "idm/predict.h"
+#include "invert/predict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "idm/transform.h"
+#include "infer/transform.h"
 #include "invert/parameters.h"
 #include "invert/people/people.h"
 

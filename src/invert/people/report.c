@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/prior.h"
+#include "infer/prior.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/residual.h"
 #include "invert/check.h"

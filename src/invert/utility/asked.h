@@ -4,8 +4,8 @@
 #ifndef IDM_INVERT_UTILITY_ASKED_H
 #define IDM_INVERT_UTILITY_ASKED_H
 
-#include "idm/chains.h"
-#include "idm/inverse.h"
+#include "idm/extension/inverse.h"
+#include "infer/chains.h"
 #include "invert/matching/halt.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"

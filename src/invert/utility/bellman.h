@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_UTILITY_BELLMAN_H
 #define IDM_INVERT_UTILITY_BELLMAN_H
 
-#include "idm/finding.h"
+#include "idm/extension/finding.h"
 #include "infer/program.h"
 #include "invert/matching/halt.h"
 #include "invert/utility/mdp.h"

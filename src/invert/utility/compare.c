@@ -2,13 +2,13 @@
  * divergences of their policies.
  *
  * Contents: whether they can be compared · agents · divergences */
-#include "idm/compare.h"
+#include "invert/compare.h"
 
 #include <math.h>
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "invert/policy.h"
 #include "invert/utility/sought.h"
 

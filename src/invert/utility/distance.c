@@ -6,7 +6,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "idm/data.h"
+#include "idm/extension/data.h"
 #include "infer/program.h"
 #include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
 #include "invert/settings.h"

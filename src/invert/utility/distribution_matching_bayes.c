@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "idm/maximise.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
+#include "infer/maximise.h"
 #include "invert/matching/fit.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"

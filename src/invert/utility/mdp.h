@@ -4,9 +4,9 @@
 #ifndef IDM_INVERT_UTILITY_MDP_H
 #define IDM_INVERT_UTILITY_MDP_H
 
-#include "idm/data.h"
-#include "idm/problem.h"
-#include "idm/settings.h"
+#include "idm/extension/data.h"
+#include "idm/extension/problem.h"
+#include "idm/extension/settings.h"
 #include "invert/matching/halt.h"
 
 /* === mdp ==================================================================================== */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "invert/fork.h"
 #include "invert/utility/mind.h"
 #include "plan/workspace.h"

@@ -6,9 +6,9 @@
 #define IDM_INVERT_UTILITY_MIND_H
 
 #include "belief/lattice.h"
-#include "idm/data.h"
-#include "idm/finding.h"
-#include "idm/settings.h"
+#include "idm/extension/data.h"
+#include "idm/extension/finding.h"
+#include "idm/extension/settings.h"
 #include "invert/matching/halt.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"

@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_UTILITY_OCCUPANCY_LOSS_H
 #define IDM_INVERT_UTILITY_OCCUPANCY_LOSS_H
 
-#include "idm/finding.h"
+#include "idm/extension/finding.h"
 #include "invert/parameters.h"
 #include "invert/utility/asked.h"
 #include "plan/workspace.h"

@@ -9,8 +9,8 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "idm/maximise.h"
-#include "idm/random.h"
+#include "idm/extension/random.h"
+#include "infer/maximise.h"
 
 /* Base of the random streams of starts. */
 static const uint64_t start_stream = (uint64_t)1 << 33;

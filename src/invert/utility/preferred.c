@@ -6,13 +6,13 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "idm/planner.h"
-#include "idm/trials.h"
-#include "idm/workspace.h"
+#include "idm/extension/planner.h"
 #include "infer/program.h"
+#include "invert/trials.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/preferred.h"
 #include "invert/utility/sought.h"
+#include "plan/plan.h"
 #include "setting/freedom.h"
 
 /* === discounted sum ========================================================================= */

@@ -4,10 +4,10 @@
 #ifndef IDM_INVERT_UTILITY_PREFERRED_H
 #define IDM_INVERT_UTILITY_PREFERRED_H
 
-#include "idm/data.h"
-#include "idm/finding.h"
-#include "idm/problem.h"
-#include "idm/random.h"
+#include "idm/extension/data.h"
+#include "idm/extension/finding.h"
+#include "idm/extension/problem.h"
+#include "idm/extension/random.h"
 #include "invert/utility/sought.h"
 
 /* === discounted sum ========================================================================= */

@@ -8,12 +8,12 @@
 #include "base/dense.h"
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/maximise.h"
-#include "idm/planner.h"
-#include "idm/proposition.h"
-#include "idm/workspace.h"
+#include "idm/extension/planner.h"
+#include "infer/maximise.h"
+#include "invert/proposition.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 
 /* === conjugate matching ======================================================================= */

@@ -10,8 +10,8 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "idm/planner.h"
-#include "idm/random.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/random.h"
 #include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/soft_plan.h"

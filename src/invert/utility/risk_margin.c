@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "invert/parameters.h"
 #include "invert/utility/sought.h"
 

@@ -9,7 +9,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/soft.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "invert/utility/soft_plan.h"
 #include "plan/workspace.h"
 

@@ -6,8 +6,8 @@
 #define IDM_INVERT_UTILITY_SOFT_PLAN_H
 
 #include "base/dense.h"
-#include "idm/proposition.h"
 #include "invert/matching/halt.h"
+#include "invert/proposition.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/sought.h"
 

@@ -4,8 +4,8 @@
 #ifndef IDM_INVERT_UTILITY_SOUGHT_H
 #define IDM_INVERT_UTILITY_SOUGHT_H
 
-#include "idm/finding.h"
-#include "idm/problem.h"
+#include "idm/extension/finding.h"
+#include "idm/extension/problem.h"
 #include "invert/utility/mdp.h"
 
 /* === sought ================================================================================= */

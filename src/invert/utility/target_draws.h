@@ -4,9 +4,9 @@
 #ifndef IDM_INVERT_UTILITY_TARGET_DRAWS_H
 #define IDM_INVERT_UTILITY_TARGET_DRAWS_H
 
-#include "idm/chains.h"
-#include "idm/inverse.h"
-#include "idm/sampler.h"
+#include "idm/extension/inverse.h"
+#include "idm/extension/sampler.h"
+#include "infer/chains.h"
 #include "infer/mixture.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"

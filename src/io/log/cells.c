@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/behavior.h"
-#include "idm/planner.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/planner.h"
 #include "io/log/log.h"
 #include "io/yaml/tree.h"
 

@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/log_file.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "io/log/log.h"
+#include "io/log_file.h"
 
 /* === header ================================================================================= */
 

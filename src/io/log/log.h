@@ -8,12 +8,12 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "idm/data.h"
-#include "idm/intake.h"
-#include "idm/log_file.h"
-#include "idm/predicate.h"
-#include "idm/problem.h"
+#include "idm/extension/data.h"
+#include "idm/extension/intake.h"
+#include "idm/extension/predicate.h"
+#include "idm/extension/problem.h"
 #include "io/csv.h"
+#include "io/log_file.h"
 
 /* === header ================================================================================= */
 

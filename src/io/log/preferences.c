@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "idm/log_file.h"
 #include "io/csv.h"
 #include "io/log/log.h"
+#include "io/log_file.h"
 
 enum { WORSE, BETTER, WEIGHT, COLUMNS };
 static const char *const column_name[COLUMNS] = {"worse", "better", "weight"};

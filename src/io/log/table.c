@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/part.h"
-#include "idm/log_file.h"
 #include "io/log/table.h"
+#include "io/log_file.h"
 
 /* === table ================================================================================== */
 

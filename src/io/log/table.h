@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-#include "idm/data.h"
-#include "idm/file.h"
+#include "idm/extension/data.h"
+#include "io/file.h"
 
 /* === table ================================================================================== */
 

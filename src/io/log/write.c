@@ -9,11 +9,11 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/data.h"
-#include "idm/file.h"
-#include "idm/log_file.h"
+#include "idm/extension/data.h"
+#include "io/file.h"
 #include "io/log/log.h"
 #include "io/log/table.h"
+#include "io/log_file.h"
 
 /* === layout =================================================================================== */
 

@@ -1,10 +1,10 @@
 /* Writes the vectors of a plan in the .alpha format. */
-#include "idm/alpha_file.h"
+#include "io/alpha_file.h"
 
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/file.h"
+#include "io/file.h"
 
 static void write_vector(idm_file *file, size_t action, const double *vector, size_t states)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "idm/setting.h"
+#include "idm/extension/setting.h"
 
 /* === lex ==================================================================================== */
 

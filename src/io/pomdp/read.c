@@ -13,9 +13,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/problem_file.h"
 #include "io/pomdp/pomdp.h"
 #include "io/pomdp/read.h"
+#include "io/problem_file.h"
 
 /* Largest array of T or O, in bytes. */
 #define MAX_BYTES ((size_t)1 << 30)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 
 /* As idm_problem_parse_pomdp. With `by_rows`, transitions of many hidden states are kept as sparse
  * rows; see idm_problem_read_by_rows. */

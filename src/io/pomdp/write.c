@@ -10,10 +10,10 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/file.h"
-#include "idm/planner.h"
-#include "idm/problem_file.h"
+#include "idm/extension/planner.h"
+#include "io/file.h"
 #include "io/pomdp/pomdp.h"
+#include "io/problem_file.h"
 
 typedef struct writer {
   idm_file *file;

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/planner.h"
-#include "idm/theta.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/theta.h"
 #include "io/problem/reader.h"
 #include "io/yaml/tree.h"
 #include "setting/freedom.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/theta.h"
+#include "idm/extension/theta.h"
 #include "io/problem/reader.h"
 
 /* === dynamics =============================================================================== */

@@ -10,13 +10,13 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/column.h"
-#include "idm/dynamics.h"
-#include "idm/problem_file.h"
-#include "idm/theta.h"
+#include "idm/extension/column.h"
+#include "idm/extension/dynamics.h"
+#include "idm/extension/theta.h"
 #include "io/file.h"
 #include "io/pomdp/read.h"
 #include "io/problem/reader.h"
+#include "io/problem_file.h"
 #include "setting/terminal.h"
 
 /* === columns ================================================================================== */

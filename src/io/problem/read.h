@@ -4,7 +4,7 @@
 #ifndef IDM_IO_PROBLEM_READ_H
 #define IDM_IO_PROBLEM_READ_H
 
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 #include "io/file.h"
 #include "io/yaml/tree.h"
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "idm/block.h"
-#include "idm/problem.h"
+#include "idm/extension/block.h"
+#include "idm/extension/problem.h"
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/yaml/emit.h"

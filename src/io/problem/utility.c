@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 #include "io/problem/reader.h"
 
 /* === entries ================================================================================ */

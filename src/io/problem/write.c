@@ -11,9 +11,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/planner.h"
-#include "idm/problem_file.h"
+#include "idm/extension/planner.h"
 #include "io/problem/reader.h"
+#include "io/problem_file.h"
 
 /* === writable ================================================================================= */
 

@@ -4,7 +4,7 @@
 #ifndef IDM_IO_PROBLEM_WRITE_H
 #define IDM_IO_PROBLEM_WRITE_H
 
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 #include "io/problem/reader.h"
 #include "io/yaml/emit.h"
 

@@ -7,10 +7,10 @@
 
 #include "base/door.h"
 #include "base/text.h"
-#include "idm/audit_run.h"
-#include "idm/predicate.h"
+#include "idm/extension/predicate.h"
 #include "invert/audit/model.h"
 #include "invert/posterior.h"
+#include "io/audit_run.h"
 #include "io/problem/read.h"
 #include "io/run/folder.h"
 #include "io/run/request.h"

@@ -139,7 +139,7 @@ void idm_folder_each(const idm_folder *folder, bool (*visit)(void *context, cons
   closedir(directory);
 }
 
-/* Temporary names are NAME.PROCESS-NUMBER.tmp; see idm/file.h. */
+/* Temporary names are NAME.PROCESS-NUMBER.tmp; see src/io/file.h. */
 bool idm_folder_remove_stale(const idm_folder *folder, const char *name)
 {
   char base[256];

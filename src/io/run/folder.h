@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "idm/run.h"
 #include "idm/status.h"
 #include "io/file.h"
+#include "io/run.h"
 
 /* === folder ================================================================================= */
 

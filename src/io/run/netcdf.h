@@ -8,11 +8,11 @@
 #include <netcdf_mem.h>
 
 #include "base/system.h"
-#include "idm/posterior.h"
-#include "idm/run.h"
-#include "idm/sampler.h"
+#include "idm/extension/posterior.h"
+#include "idm/extension/sampler.h"
 #include "idm/status.h"
 #include "io/file.h"
+#include "io/run.h"
 
 /* === netcdf ================================================================================= */
 

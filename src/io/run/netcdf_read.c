@@ -16,10 +16,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/posterior.h"
-#include "idm/run.h"
+#include "idm/extension/posterior.h"
 #include "invert/posterior.h"
 #include "io/file.h"
+#include "io/run.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
 

@@ -19,9 +19,9 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/data.h"
-#include "idm/posterior.h"
-#include "idm/run.h"
+#include "idm/extension/data.h"
+#include "idm/extension/posterior.h"
+#include "io/run.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/audit_run.h"
 #include "invert/assess/environment.h"
 #include "invert/check.h"
 #include "invert/posterior.h"
+#include "io/audit_run.h"
 #include "io/file.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"

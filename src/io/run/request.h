@@ -4,10 +4,10 @@
 #ifndef IDM_IO_RUN_REQUEST_H
 #define IDM_IO_RUN_REQUEST_H
 
-#include "idm/audit_run.h"
-#include "idm/request.h"
-#include "idm/run.h"
+#include "io/audit_run.h"
 #include "io/file.h"
+#include "io/request.h"
+#include "io/run.h"
 #include "io/yaml/emit.h"
 #include "io/yaml/tree.h"
 

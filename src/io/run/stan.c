@@ -11,9 +11,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "idm/posterior.h"
-#include "idm/run.h"
+#include "idm/extension/posterior.h"
 #include "io/file.h"
+#include "io/run.h"
 #include "io/run/netcdf.h"
 
 /* === netcdf ================================================================================= */

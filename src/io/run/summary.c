@@ -9,10 +9,10 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "idm/request.h"
 #include "invert/assess/inquiry.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/request.h"
 #include "io/run/summary.h"
 
 /* === checks ================================================================================= */

@@ -4,14 +4,14 @@
 #ifndef IDM_IO_RUN_SUMMARY_H
 #define IDM_IO_RUN_SUMMARY_H
 
-#include "idm/assess.h"
-#include "idm/check.h"
-#include "idm/finding.h"
-#include "idm/posterior.h"
-#include "idm/request.h"
-#include "idm/run.h"
+#include "idm/extension/finding.h"
+#include "idm/extension/posterior.h"
+#include "invert/assess.h"
+#include "invert/checks.h"
 #include "io/file.h"
 #include "io/json.h"
+#include "io/request.h"
+#include "io/run.h"
 
 /* === summary ================================================================================ */
 

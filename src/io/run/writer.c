@@ -17,7 +17,7 @@
 
 #include "base/door.h"
 #include "base/text.h"
-#include "idm/file.h"
+#include "io/file.h"
 #include "io/run/request.h"
 
 static const char *const run_files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY,

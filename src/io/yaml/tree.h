@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <yaml.h>
 
-#include "idm/key.h"
-#include "idm/setting.h"
+#include "idm/extension/key.h"
+#include "idm/extension/setting.h"
 #include "idm/status.h"
 
 /* === tree =================================================================================== */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "belief/filter.h"
-#include "idm/behavior.h"
-#include "idm/planner.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/theta.h"
 #include "idm/status.h"
-#include "idm/theta.h"
 #include "plan/believer/environment.h"
 #include "plan/choice.h"
 

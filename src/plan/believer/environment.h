@@ -3,7 +3,7 @@
 #define IDM_PLAN_BELIEVER_ENVIRONMENT_H
 
 #include "belief/filter.h"
-#include "idm/behavior.h"
+#include "idm/extension/behavior.h"
 
 /* tau_env and omega_env, or the agent's mean models if the setting does not give them, and the
  * action prior, all as of creation: results are constant in theta. */

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "base/door.h"
-#include "idm/capacity.h"
-#include "idm/planner.h"
-#include "idm/workspace.h"
+#include "idm/extension/planner.h"
+#include "plan/capacity.h"
+#include "plan/plan.h"
 
 typedef struct multiplier_search {
   idm_theta *theta;

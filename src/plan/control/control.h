@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "belief/successor.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 
 /* === belief reward ========================================================================== */
 

@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "idm/behavior.h"
-#include "idm/planner.h"
-#include "idm/prefix.h"
-#include "idm/random.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/prefix.h"
+#include "idm/extension/random.h"
 #include "plan/choice.h"
 
 /* === linear ================================================================================= */

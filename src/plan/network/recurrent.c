@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "idm/data.h"
+#include "idm/extension/data.h"
 
 /* === recurrent ================================================================================ */
 

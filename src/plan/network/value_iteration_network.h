@@ -4,7 +4,7 @@
 #ifndef IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
 #define IDM_PLAN_NETWORK_VALUE_ITERATION_NETWORK_H
 
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 
 /* === value iteration network ================================================================ */
 

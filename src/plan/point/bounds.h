@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "idm/extension/theta.h"
 #include "idm/status.h"
-#include "idm/theta.h"
 #include "plan/point/kernel.h"
 
 /* === belief ================================================================================= */

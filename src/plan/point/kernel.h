@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "idm/theta.h"
+#include "idm/extension/theta.h"
 
 /* A cell is a pair (outcome, s') that an action can lead to; cells are ordered by outcome. */
 typedef struct kernel {

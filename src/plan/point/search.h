@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "idm/status.h"
 #include "plan/point/bounds.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "idm/behavior.h"
-#include "idm/data.h"
+#include "idm/extension/behavior.h"
+#include "idm/extension/data.h"
 #include "plan/workspace.h"
 #include "setting/freedom.h"
 

@@ -4,8 +4,8 @@
 #ifndef IDM_PLAN_TABULAR_LEARNER_H
 #define IDM_PLAN_TABULAR_LEARNER_H
 
-#include "idm/planner.h"
-#include "idm/random.h"
+#include "idm/extension/planner.h"
+#include "idm/extension/random.h"
 #include "plan/choice.h"
 
 /* === learning cache ========================================================================= */

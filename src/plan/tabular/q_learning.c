@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/soft.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "plan/tabular/learner.h"
 #include "plan/workspace.h"
 #include "setting/freedom.h"

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/vector.h"
-#include "idm/data.h"
+#include "idm/extension/data.h"
 #include "plan/tabular/td_learner.h"
 
 /* === td rule ================================================================================ */

@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "idm/data.h"
-#include "idm/planner.h"
+#include "idm/extension/data.h"
+#include "idm/extension/planner.h"
 
 /* === td learner =============================================================================== */
 

@@ -4,7 +4,7 @@
 #ifndef IDM_PLAN_TABULAR_TD_LEARNER_H
 #define IDM_PLAN_TABULAR_TD_LEARNER_H
 
-#include "idm/behavior.h"
+#include "idm/extension/behavior.h"
 #include "plan/choice.h"
 
 /* === td learner ============================================================================= */

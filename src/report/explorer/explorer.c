@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "idm/log_file.h"
-#include "idm/simulate.h"
+#include "io/log_file.h"
+#include "plan/simulate.h"
 #include "plan/workspace.h"
 #include "report/explorer/parcel.h"
 

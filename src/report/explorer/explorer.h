@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-#include "idm/follow.h"
-#include "idm/problem.h"
-#include "idm/score.h"
+#include "idm/extension/problem.h"
+#include "plan/follow.h"
+#include "plan/score.h"
 #include "report/markup.h"
 
 /* === explorer =============================================================================== */

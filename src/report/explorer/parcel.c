@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/record.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 
 static const char kind[] = "explore";
 

@@ -3,7 +3,7 @@
 #ifndef IDM_REPORT_EXPLORER_PARCEL_H
 #define IDM_REPORT_EXPLORER_PARCEL_H
 
-#include "idm/problem.h"
+#include "idm/extension/problem.h"
 
 idm_status idm_problem_serialise(const idm_problem *problem, char **ret_bytes, size_t *ret_length,
                                  idm_error *opt_error);

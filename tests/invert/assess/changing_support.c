@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/behavior.h"
-#include "idm/simulate.h"
+#include "idm/extension/behavior.h"
+#include "plan/simulate.h"
 
 typedef struct changing {
   idm_behavior plan[2];

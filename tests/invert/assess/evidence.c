@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "idm/matching.h"
 #include "invert/assess/asked_support.h"
+#include "invert/matching.h"
 #include "invert/policy.h"
 
 static void open_few(asked *a, const char *free_blocks)

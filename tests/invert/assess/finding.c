@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/assess.h"
-#include "idm/inverse.h"
+#include "idm/extension/inverse.h"
+#include "invert/assess.h"
 #include "invert/utility/asked.h"
 #include "invert/utility/walk.h"
 #include "support.h"

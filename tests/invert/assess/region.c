@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "idm/matching.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "support.h"
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "idm/matching.h"
 #include "invert/assess/asked_support.h"
 #include "invert/assess/crowd_support.h"
+#include "invert/matching.h"
 
 /* --- a population --------------------------------------------------------------------------- */
 

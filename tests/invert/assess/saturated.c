@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "invert/assess/inquiry.h"
 #include "support.h"
 

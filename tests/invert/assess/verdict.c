@@ -2,7 +2,7 @@
  * literal text. */
 #include <string.h>
 
-#include "idm/assess.h"
+#include "invert/assess.h"
 #include "invert/check.h"
 #include "support.h"
 

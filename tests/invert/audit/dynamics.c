@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/cut.h"
 #include "invert/audit/audit_support.h"
 #include "invert/check.h"
+#include "invert/cut.h"
 #include "invert/fork.h"
 #include "learn/bits_support.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/cut.h"
 #include "invert/audit/audit_support.h"
 #include "invert/audit/model.h"
+#include "invert/cut.h"
 
 /* Against p.adjust(c(.01, .04, .03, .5), "holm") of R. */
 static void holm_is_that_of_r(void **state)

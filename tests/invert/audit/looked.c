@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#include "idm/cut.h"
 #include "invert/audit/audit_support.h"
 #include "invert/audit/model.h"
 #include "invert/check.h"
+#include "invert/cut.h"
 
 enum { WAYS = 8 };
 

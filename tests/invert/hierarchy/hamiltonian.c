@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/diagnostics.h"
+#include "infer/diagnostics.h"
 #include "invert/hierarchy/table_support.h"
 
 static const leaf_worker worker = {0};

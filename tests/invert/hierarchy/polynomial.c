@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "support.h"
 
 enum { D = 4, LEAVES = 2 };

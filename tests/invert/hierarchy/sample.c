@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/diagnostics.h"
+#include "infer/diagnostics.h"
 #include "support.h"
 
 enum { NUMBERS = 2, CELLS = 4 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/part.h"
-#include "idm/matching.h"
+#include "invert/matching.h"
 #include "learn/textbook_support.h"
 
 static const char yaml[] =

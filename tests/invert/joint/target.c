@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/matching.h"
 #include "invert/joint/joint_support.h"
+#include "invert/matching.h"
 #include "learn/learn.h"
 
 typedef struct opened {

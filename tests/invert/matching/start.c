@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/classes.h"
+#include "invert/classes.h"
 #include "invert/matching/fit.h"
 #include "support.h"
 

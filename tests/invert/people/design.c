@@ -1,5 +1,5 @@
 /* Tests designs against regressors computed by hand, and requests that are rejected. */
-#include "idm/design.h"
+#include "invert/design.h"
 
 #include <math.h>
 #include <stdio.h>

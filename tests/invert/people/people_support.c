@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "data/part.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 
 static void *need(void *memory)
 {

@@ -1,5 +1,5 @@
 /* Tests predictions of people against plans and scores of every draw. */
-#include "idm/predict.h"
+#include "invert/predict.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "invert/utility/mdp_support.h"
 
 enum { STATES = 4, ACTIONS = 2, ENTRIES = STATES * ACTIONS };

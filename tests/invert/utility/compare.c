@@ -1,12 +1,12 @@
 /* Comparison of two agents: distances invariant under potential shaping, divergences against sums
  * written out here, refusals. */
-#include "idm/compare.h"
+#include "invert/compare.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "idm/inverse.h"
+#include "idm/extension/inverse.h"
 #include "invert/utility/walk.h"
 #include "support.h"
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/request.h"
 #include "invert/utility/mdp_support.h"
 #include "invert/utility/walk.h"
+#include "io/request.h"
 
 static idm_status choose(const idm_problem *problem, const idm_data *data, int threads,
                          uint64_t seed, idm_lambda *ret)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "data/part.h"
-#include "idm/assess.h"
-#include "idm/project.h"
+#include "invert/assess.h"
+#include "invert/project.h"
 #include "invert/utility/mdp_support.h"
 #include "invert/utility/sought.h"
 #include "invert/utility/walk.h"

@@ -1,6 +1,6 @@
 /* The duality of regularised margins and occupancy matching: two methods without common code give
  * the same policy, and their objectives sum to a constant. */
-#include "idm/proposition.h"
+#include "invert/proposition.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/finding.h"
+#include "idm/extension/finding.h"
 #include "invert/utility/mdp_support.h"
 #include "invert/utility/walk.h"
 

@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "idm/data.h"
-#include "idm/file.h"
-#include "idm/log_file.h"
-#include "idm/problem_file.h"
+#include "idm/extension/data.h"
+#include "io/file.h"
+#include "io/log_file.h"
+#include "io/problem_file.h"
 #include "support.h"
 
 typedef struct fixture {

@@ -7,9 +7,9 @@
 
 #include "support.h"
 
-#include "idm/log_file.h"
-#include "idm/problem_file.h"
 #include "io/log/log.h"
+#include "io/log_file.h"
+#include "io/problem_file.h"
 
 /* --- going there and back ------------------------------------------------------------------- */
 

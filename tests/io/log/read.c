@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/prefix.h"
+#include "idm/extension/prefix.h"
 #include "io/log/log_support.h"
 
 static void test_plain(void **state)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "idm/data.h"
-#include "idm/log_file.h"
+#include "idm/extension/data.h"
+#include "io/log_file.h"
 #include "support.h"
 
 static idm_data *parse(const idm_problem *problem, const char *text)

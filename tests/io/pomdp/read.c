@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "idm/file.h"
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
+#include "io/file.h"
 #include "io/pomdp/pomdp_support.h"
 
 /* --- files of others ------------------------------------------------------------------------ */

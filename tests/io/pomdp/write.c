@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "idm/problem_file.h"
 #include "io/pomdp/pomdp_support.h"
+#include "io/problem_file.h"
 
 /* --- writing -------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* The agent of a problem file: its planner, its choices, and the blocks that stand with it. */
 #include "io/problem/reader.h"
 
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "io/problem/problem_support.h"
 #include "plan/learner_support.h"
 

@@ -1,5 +1,5 @@
 /* Blocks of theta in a problem file: each form read to exact numbers, and refused at its place. */
-#include "idm/planner.h"
+#include "idm/extension/planner.h"
 #include "io/problem/problem_support.h"
 #include "plan/learner_support.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/problem_file.h"
+#include "io/problem_file.h"
 #include "support.h"
 
 #define SPACES                                                                                     \

@@ -1,7 +1,7 @@
 /* The YAML problem file: every key, to exact numbers. */
-#include "idm/planner.h"
-#include "idm/problem_file.h"
+#include "idm/extension/planner.h"
 #include "io/problem/problem_support.h"
+#include "io/problem_file.h"
 
 static const char diag[] =
     "name: diag\n"

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/problem_file.h"
+#include "io/problem_file.h"
 #include "support.h"
 
 /* A small problem; a case replaces the line of its key, or adds a line 11. */

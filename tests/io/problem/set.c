@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "idm/planner.h"
-#include "idm/problem_file.h"
+#include "idm/extension/planner.h"
+#include "io/problem_file.h"
 
 static const char text[] =
     "states: [a, b]\n"

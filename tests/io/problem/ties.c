@@ -2,7 +2,7 @@
  * file, --free and --set. */
 #include "io/problem/reader.h"
 
-#include "idm/dynamics.h"
+#include "idm/extension/dynamics.h"
 #include "io/problem/problem_support.h"
 
 /* Two states and actions that move alike, and one that ends; models may follow. */

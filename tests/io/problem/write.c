@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "idm/file.h"
-#include "idm/problem_file.h"
+#include "io/file.h"
 #include "io/path_support.h"
+#include "io/problem_file.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Requests of audits: which groups, which columns, which words. */
 #include <stdlib.h>
 
-#include "idm/audit_run.h"
+#include "io/audit_run.h"
 #include "io/folder_support.h"
 
 static void exactly_one_way_of_grouping_is_asked_for(void **state)

@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "idm/file.h"
+#include "io/file.h"
 #include "io/run/run_support.h"
 
 static const char *in(const folder *f, const char *file)

@@ -1,8 +1,8 @@
 /* Tests planning on the lattice: reused workspaces, variants, and problems with closed-form
  * solutions. */
 #include "plan/control/control.h"
-#include "idm/workspace.h"
 #include "plan/control/plain.h"
+#include "plan/plan.h"
 
 static const idm_solver tight = {.method = IDM_METHOD_NEWTON, .tolerance = 1e-11, .limit = 200};
 

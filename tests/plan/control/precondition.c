@@ -1,7 +1,7 @@
 /* Tests plans preconditioned by the inverse at a stored solution against ordinary Newton steps. */
-#include "idm/workspace.h"
 #include "plan/control/control.h"
 #include "plan/control/plain.h"
+#include "plan/plan.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 17}, {3, 2, 3, 3, 12}, {4, 2, 2, 2, 5}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };

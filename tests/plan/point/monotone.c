@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "idm/random.h"
+#include "idm/extension/random.h"
 #include "support.h"
 
 enum { NUMBERS = 12, ROWS = 3 };

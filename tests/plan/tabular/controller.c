@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/data.h"
+#include "idm/extension/data.h"
 #include "plan/tabular/controller_support.h"
 
 /* --- likelihood ----------------------------------------------------------------------------- */

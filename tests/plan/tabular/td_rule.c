@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "idm/data.h"
+#include "idm/extension/data.h"
 #include "support.h"
 
 enum { STATES = 2, ACTIONS = 3 };

@@ -1,0 +1,152 @@
+/* Fits: from a log to a posterior, its draws, their diagnostics and the verdict. */
+#ifndef IDM_FIT_H
+#define IDM_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "idm/data.h"
+#include "idm/problem.h"
+#include "idm/settings.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The answer of an inverse planner: draws of a posterior, one point, or a set of parameters. */
+typedef struct idm_posterior idm_posterior;
+/* The verdict on an answer. */
+typedef struct idm_assessment idm_assessment;
+
+typedef enum idm_estimate_kind {
+  IDM_POINT,     /* one draw of one chain */
+  IDM_POSTERIOR, /* draws of a posterior */
+  IDM_SET        /* all parameters that explain the data, described by one of them and ranges */
+} idm_estimate_kind;
+
+/* --- fit ------------------------------------------------------------------------------------ */
+
+/* Infer the free parameters of a problem from a log, check the answer, and measure how well it
+ * predicts the log. With the setting "by" people have parameters of their own from a common
+ * population; with "each" every person is fitted alone. Utilities from columns are those of the log
+ * that was read last for the problem. The same draws at any number of threads. IDM_INPUT where
+ * nothing is free, IDM_USAGE where the log was read without a column of the settings, IDM_NUMERICAL
+ * where no starting point has a finite density, IDM_UNTRUSTED where the watch of the settings stops
+ * the fit. An answer that is not to be trusted is IDM_OK: see idm_assessment_trusted. */
+IDM_API idm_status idm_fit(const idm_problem *problem, const idm_data *data,
+                           const idm_settings *settings, idm_posterior **ret_posterior,
+                           idm_error *opt_error);
+/* Free an answer; NULL is allowed. */
+IDM_API void idm_posterior_destroy(idm_posterior *posterior);
+
+/* --- draws ---------------------------------------------------------------------------------- */
+
+IDM_API idm_estimate_kind idm_posterior_kind(const idm_posterior *posterior);
+/* Number of chains, of draws per chain, and of quantities. */
+IDM_API size_t idm_posterior_chains(const idm_posterior *posterior);
+IDM_API size_t idm_posterior_draws(const idm_posterior *posterior);
+IDM_API size_t idm_posterior_quantities(const idm_posterior *posterior);
+/* Name of quantity `index`, such as "alpha", "inverse_beta" or "log_alpha[ann]"; NULL past the
+ * last. */
+IDM_API const char *idm_posterior_quantity(const idm_posterior *posterior, size_t index);
+/* Find a quantity by its name; the number of quantities where there is none. */
+IDM_API size_t idm_posterior_find(const idm_posterior *posterior, const char *name);
+/* View the draws of a quantity without copying: *ret_length numbers, [chain][draw], valid as long
+ * as the answer. NULL and 0 past the last quantity. */
+IDM_API const double *idm_posterior_values(const idm_posterior *posterior, size_t index,
+                                           size_t *ret_length);
+/* View the log-likelihood without copying: [chain][draw][unit], units being trajectories, or
+ * decisions with the setting "log_likelihood". NULL and 0 where it was not kept. */
+IDM_API const double *idm_posterior_log_likelihood(const idm_posterior *posterior,
+                                                   size_t *ret_length);
+
+/* Summary of a quantity over all chains (Vehtari et al. 2021). NaN where it is not defined:
+ * constant draws, or fewer than four. */
+typedef struct idm_diagnosis {
+  double mean;
+  double sd;
+  double mcse_mean; /* Monte Carlo standard errors */
+  double mcse_sd;
+  double q05; /* quantiles */
+  double q50;
+  double q95;
+  double ess_bulk; /* effective sample sizes */
+  double ess_tail;
+  double rhat; /* the larger of rank-normalised split R-hat and its folded version */
+  double tail; /* the larger Pareto k of both tails; NaN: not measured */
+} idm_diagnosis;
+/* Summarise quantity `index`. IDM_USAGE past the last. */
+IDM_API idm_status idm_posterior_diagnose(const idm_posterior *posterior, size_t index,
+                                          idm_diagnosis *diagnosis, idm_error *opt_error);
+
+/* Write an answer as netCDF-4 in the layout of ArviZ's InferenceData; opt_data adds the group
+ * observed_data. The file is written whole or not at all. No two calls of netCDF functions may run
+ * at the same time. */
+IDM_API idm_status idm_posterior_write_netcdf(const idm_posterior *posterior,
+                                              const idm_problem *problem, const idm_data *opt_data,
+                                              const char *path, idm_error *opt_error);
+/* Read such a file: draws and their statistics, without log-likelihood, prior and data. IDM_INPUT
+ * for files that are damaged or were changed by another program. */
+IDM_API idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_posterior,
+                                             idm_error *opt_error);
+
+/* --- prediction ----------------------------------------------------------------------------- */
+
+/* Distance of a behaviour from a log. */
+typedef struct idm_projection {
+  uint64_t decisions;
+  double log_loss;         /* mean -log pi(u|z) per decision, nats */
+  double brier;            /* mean sum_v (pi(v|z) - 1{v = u})^2 per decision */
+  double uniform_log_loss; /* log_loss of uniform choice among the available actions */
+  double rates_log_loss;   /* log_loss of the actions' own rates */
+  double pseudo_r2;        /* 1 - log_loss / uniform_log_loss (McFadden); NaN without decisions */
+  double
+      pseudo_r2_rates; /* as pseudo_r2, against the rates; NaN where these explain all decisions */
+  uint64_t repeated;   /* decisions at histories that two or more trajectories share */
+  double divergence;   /* mean KL(empirical || pi) over those, nats; NaN where there are none */
+} idm_projection;
+/* Distance of the behaviour at the centre of an answer from a log. */
+IDM_API idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior *posterior,
+                                         const idm_data *data, idm_projection *projection,
+                                         idm_error *opt_error);
+
+/* --- verdict -------------------------------------------------------------------------------- */
+
+/* The verdict that idm_fit or idm_run_load has made; it belongs to the answer. NULL for answers
+ * from elsewhere: idm_assess. */
+IDM_API const idm_assessment *idm_posterior_assessment(const idm_posterior *posterior);
+/* Check an answer that is no population: the draws, and with the log the model, the lattice, what
+ * the data identify and what the answer depends on. All checks, whatever they take. Free the result
+ * with idm_assessment_destroy. */
+IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
+                              const idm_posterior *posterior, int threads,
+                              idm_assessment **ret_assessment, idm_error *opt_error);
+/* Free a verdict; NULL is allowed. */
+IDM_API void idm_assessment_destroy(idm_assessment *assessment);
+
+/* True if no check fails. */
+IDM_API bool idm_assessment_trusted(const idm_assessment *assessment);
+/* The verdict as a line: the draws, then the model. */
+IDM_API const char *idm_assessment_verdict(const idm_assessment *assessment);
+/* Sentences, by index; NULL past the last: why the draws fail, why the model fails, and remarks. */
+IDM_API const char *idm_assessment_failure(const idm_assessment *assessment, size_t index);
+IDM_API const char *idm_assessment_misfit(const idm_assessment *assessment, size_t index);
+IDM_API const char *idm_assessment_remark(const idm_assessment *assessment, size_t index);
+/* Checks, by index: name (NULL past the last), outcome ("passed", "failed", ...; empty where the
+ * check does not apply) and value (NaN where there is none). `idm list checks` describes them. */
+IDM_API const char *idm_assessment_check(const idm_assessment *assessment, size_t index);
+IDM_API const char *idm_assessment_outcome(const idm_assessment *assessment, size_t index);
+IDM_API double idm_assessment_value(const idm_assessment *assessment, size_t index);
+
+/* Write summary.json of an answer: diagnostics, what the data identify, distance and verdict. "-"
+ * is standard output. */
+IDM_API idm_status idm_summary_write(const idm_posterior *posterior,
+                                     const idm_assessment *assessment,
+                                     const idm_projection *opt_projection, const char *path,
+                                     idm_error *opt_error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,111 @@
+/* Figures by the name of their kind, and the report of a folder. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/door.h"
+#include "base/memory.h"
+#include "idm/figure.h"
+#include "io/audit_run.h"
+#include "io/run.h"
+#include "report/plot.h"
+#include "report/report.h"
+#include "study/campaign.h"
+#include "study/study.h"
+
+idm_status idm_figure_make(const char *kind, const idm_problem *opt_problem,
+                           const idm_posterior *opt_posterior, const idm_data *opt_data,
+                           const char *opt_folder, idm_figure **ret_figure, idm_notes *opt_notes,
+                           idm_error *opt_error)
+{
+  idm_require(kind, ret_figure);
+  *ret_figure = NULL;
+  const idm_plot *plot = idm_plot_find(kind);
+  if (!plot)
+    return idm_fail(opt_error, IDM_USAGE, "there is no plot '%.60s'; see `idm list plots`", kind);
+  idm_calibration *calibration = NULL;
+  if (plot->needs & IDM_PLOT_CALIBRATION && opt_folder && idm_replications_is(opt_folder)) {
+    const idm_status status = idm_replications_read(opt_folder, &calibration, opt_error);
+    if (status != IDM_OK) return status;
+  }
+  const idm_plot_subject subject = {.problem = opt_problem,
+                                    .folder = opt_folder,
+                                    .posterior = opt_posterior,
+                                    .assessment = idm_posterior_assessment(opt_posterior),
+                                    .data = opt_data,
+                                    .fitted = opt_posterior && opt_data,
+                                    .calibration = calibration};
+  const idm_status status = idm_plot_make(plot, &subject, NULL, ret_figure, opt_notes, opt_error);
+  idm_calibration_destroy(calibration);
+  return status;
+}
+
+/* What a folder holds. */
+typedef struct folder_contents {
+  idm_audit_request *request; /* of a fit: its first part */
+  idm_problem *problem;
+  idm_posterior *posterior;
+  idm_assessment *assessment;
+  idm_data *data;
+  idm_calibration *calibration;
+} folder_contents;
+
+static void close_folder(folder_contents *c)
+{
+  idm_calibration_destroy(c->calibration);
+  idm_data_destroy(c->data);
+  idm_assessment_destroy(c->assessment);
+  idm_posterior_destroy(c->posterior);
+  idm_problem_destroy(c->problem);
+  free(c->request);
+}
+
+static idm_status read_folder(const char *folder, folder_contents *c, idm_notes *opt_notes,
+                              idm_error *opt_error)
+{
+  c->request = idm_new(1, sizeof *c->request);
+  if (!c->request) return idm_fail_memory(opt_error);
+  if (idm_replications_is(folder)) return idm_replications_read(folder, &c->calibration, opt_error);
+  idm_status status = idm_audit_is(folder) ? idm_audit_read_run(folder, &c->problem, c->request,
+                                                                &c->posterior, opt_notes, opt_error)
+                                           : idm_run_read(folder, &c->problem, &c->request->request,
+                                                          &c->posterior, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_run_assess(folder, c->posterior, &c->assessment, opt_error);
+  return status;
+}
+
+/* The log, if it is unchanged; else a note. */
+static void read_log(folder_contents *c, idm_notes *opt_notes)
+{
+  idm_error error = {0};
+  if (idm_run_read_log(&c->request->request, c->problem, &c->data, opt_notes, &error) == IDM_OK)
+    return;
+  c->data = NULL;
+  idm_notes_add(opt_notes, "the report is made without the log: %s", error.message);
+}
+
+idm_status idm_report(const char *folder, const char *path, idm_notes *opt_notes,
+                      idm_error *opt_error)
+{
+  idm_require(folder, path);
+  folder_contents c = {0};
+  idm_status status = read_folder(folder, &c, opt_notes, opt_error);
+  if (status == IDM_OK && c.posterior && strcmp(c.posterior->inverse, "learn") == 0)
+    status = idm_fail(opt_error, IDM_INPUT,
+                      "'%s' is a run of `idm learn`: it has dynamics, no agent to report on; see "
+                      "`idm summary`, `idm check` and `idm plot trace`, or fit an agent with "
+                      "`idm fit --dynamics`",
+                      folder);
+  if (status == IDM_OK && c.posterior) read_log(&c, opt_notes);
+  if (status == IDM_OK)
+    status = idm_report_write(&(idm_plot_subject){.folder = folder,
+                                                  .problem = c.problem,
+                                                  .posterior = c.posterior,
+                                                  .assessment = c.assessment,
+                                                  .data = c.data,
+                                                  .fitted = c.data != NULL,
+                                                  .calibration = c.calibration,
+                                                  .request = &c.request->request},
+                              path, opt_notes, opt_error);
+  close_folder(&c);
+  return status;
+}

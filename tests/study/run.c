@@ -1,0 +1,858 @@
+/* Fits in memory against runs of the same files; answers, audits, learnt dynamics and calibration
+ * by the public functions, against recomputed numbers.
+ *
+ * Contents: fits · answers · stopping · runs · audits · learning · calibration */
+#include "idm/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "idm/audit.h"
+#include "idm/calibrate.h"
+#include "idm/learn.h"
+#include "idm/plan.h"
+#include "io/folder_support.h"
+
+/* --- support -------------------------------------------------------------------------------- */
+
+/* A problem and a log in files, read by the public functions with the settings of a short fit. */
+typedef struct host {
+  idm_problem *problem;
+  idm_data *data;
+  idm_settings *settings;
+  char problem_path[96];
+  char log[96];
+  char run[96];
+} host;
+
+static void set(const host *h, const char *name, const char *value)
+{
+  check(idm_settings_set(h->settings, name, value, &support_error));
+}
+
+/* Twelve people at two sites, three trajectories each. */
+static void write_log(const idm_problem *problem, const char *path)
+{
+  idm_data *data;
+  FILE *out = fopen(path, "w");
+  assert_non_null(out);
+  fprintf(out, "agent,trajectory,action,observation,site\n");
+  check(idm_simulate_log(problem, 36, 12, 3, &data, &support_error));
+  const size_t *first = idm_data_first_rows(data, NULL);
+  for (size_t t = 0; t < 36; t++)
+    for (size_t row = first[t]; row < first[t + 1]; row++) {
+      const int32_t seen = idm_data_observations(data, NULL)[row];
+      const size_t action = (size_t)idm_data_actions(data, NULL)[row];
+      fprintf(out, "p%zu,%zu,%s,%s,%s\n", t / 3, t + 1, idm_problem_action(problem, action),
+              seen < 0 ? "" : idm_problem_observation(problem, (size_t)seen),
+              t / 3 % 2 ? "south" : "north");
+    }
+  assert_int_equal(fclose(out), 0);
+  idm_data_destroy(data);
+}
+
+static void read_log(host *h)
+{
+  idm_data_destroy(h->data);
+  check(idm_data_read(h->problem, (const char *const[]){h->log}, 1, h->settings, &h->data, NULL,
+                      &support_error));
+}
+
+static host open_host(const folder *f)
+{
+  host h = {0};
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  problem->agent.resolution = 12;
+  snprintf(h.problem_path, sizeof h.problem_path, "%s/problem.yaml", f->path);
+  snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
+  snprintf(h.run, sizeof h.run, "%s/run", f->path);
+  check(idm_problem_set_free(problem, "alpha", &support_error));
+  check(idm_problem_write_yaml(problem, h.problem_path, NULL, &support_error));
+  write_log(problem, h.log);
+  idm_problem_destroy(problem);
+  check(idm_problem_read(h.problem_path, &h.problem, NULL, &support_error));
+  check(idm_settings_create(&h.settings, &support_error));
+  set(&h, "chains", "2");
+  set(&h, "draws", "50");
+  set(&h, "warmup", "50");
+  set(&h, "checks", "none");
+  set(&h, "threads", "1");
+  read_log(&h);
+  return h;
+}
+
+static void remove_run(const host *h)
+{
+  folder inner = {0};
+  snprintf(inner.path, sizeof inner.path, "%.60s", h->run);
+  if (access(h->run, F_OK) != 0) return;
+  entries(&inner, 1);
+  assert_int_equal(rmdir(h->run), 0);
+}
+
+static void close_host(host *h)
+{
+  remove_run(h);
+  idm_data_destroy(h->data);
+  idm_settings_destroy(h->settings);
+  idm_problem_destroy(h->problem);
+}
+
+static idm_posterior *fit(const host *h)
+{
+  idm_posterior *posterior;
+  check(idm_fit(h->problem, h->data, h->settings, &posterior, &support_error));
+  return posterior;
+}
+
+static idm_status create_run(const host *h, idm_run_mode mode, idm_posterior **ret_posterior,
+                             idm_error *error)
+{
+  return idm_run_create(h->run, mode, h->problem_path, (const char *const[]){h->log}, 1,
+                        h->settings, ret_posterior, NULL, error);
+}
+
+/* The same quantities and draws, bit for bit. */
+static void expect_same_draws(const idm_posterior *a, const idm_posterior *b)
+{
+  const size_t quantities = idm_posterior_quantities(a);
+  assert_int_equal(idm_posterior_kind(a), idm_posterior_kind(b));
+  assert_int_equal(idm_posterior_chains(a), idm_posterior_chains(b));
+  assert_int_equal(idm_posterior_draws(a), idm_posterior_draws(b));
+  assert_int_equal(quantities, idm_posterior_quantities(b));
+  for (size_t i = 0; i < quantities; i++) {
+    size_t length, other;
+    const double *x = idm_posterior_values(a, i, &length);
+    const double *y = idm_posterior_values(b, i, &other);
+    assert_string_equal(idm_posterior_quantity(a, i), idm_posterior_quantity(b, i));
+    assert_int_equal(length, other);
+    assert_memory_equal(x, y, length * sizeof *x);
+  }
+}
+
+static void expect_same_verdict(const idm_posterior *a, const idm_posterior *b)
+{
+  const idm_assessment *x = idm_posterior_assessment(a), *y = idm_posterior_assessment(b);
+  assert_true(x && y);
+  assert_string_equal(idm_assessment_verdict(x), idm_assessment_verdict(y));
+  assert_int_equal(idm_assessment_trusted(x), idm_assessment_trusted(y));
+  for (size_t i = 0; idm_assessment_check(x, i); i++)
+    assert_string_equal(idm_assessment_outcome(x, i), idm_assessment_outcome(y, i));
+  for (size_t i = 0; idm_assessment_failure(x, i); i++)
+    assert_string_equal(idm_assessment_failure(x, i), idm_assessment_failure(y, i));
+}
+
+/* Watches that stop at a call. */
+typedef struct stopper {
+  int at; /* call that stops, counted from 1 */
+  int calls;
+  double last;
+} stopper;
+
+static bool stop(void *context, double done)
+{
+  stopper *s = context;
+  assert_true(done >= 0 && done <= 1);
+  s->last = done;
+  return ++s->calls == s->at;
+}
+
+/* --- fits ----------------------------------------------------------------------------------- */
+
+/* In memory, into a folder and loaded from there: one answer with one verdict, for one agent, for a
+ * population and for people alone. */
+static void memory_equals_folder(void **state)
+{
+  static const char *const kinds[][2] = {
+      {"inverse", "bayes"}, {"inverse", "map"}, {"checks", "fast"}, {"by", "agent"},
+      {"each", "agent"},    {"by", "site"},     {"each", "site"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    host h = open_host(*state);
+    idm_posterior *run, *loaded;
+    idm_problem *problem;
+    char difference[400];
+    size_t length;
+    set(&h, kinds[i][0], kinds[i][1]);
+    read_log(&h);
+    idm_posterior *memory = fit(&h);
+    check(create_run(&h, IDM_RUN_NEW, &run, &support_error));
+    assert_true(idm_run_is(h.run) && idm_run_complete(h.run));
+    check(idm_run_load(h.run, &problem, &loaded, NULL, &support_error));
+    expect_same_draws(memory, run);
+    expect_same_draws(memory, loaded);
+    expect_same_verdict(memory, run);
+    expect_same_verdict(run, loaded);
+    if (strcmp(kinds[i][0], "by") != 0) /* a population sets priors */
+      assert_true(idm_problem_compare(problem, h.problem, 0, difference, sizeof difference));
+    assert_null(idm_posterior_log_likelihood(loaded, &length));
+    assert_int_equal(length, 0);
+    idm_posterior_destroy(memory);
+    idm_posterior_destroy(run);
+    idm_posterior_destroy(loaded);
+    idm_problem_destroy(problem);
+    close_host(&h);
+  }
+}
+
+/* The problem of a fit is not changed, and draws depend on the seed, not on the threads. */
+static void fits_leave_their_inputs(void **state)
+{
+  host h = open_host(*state);
+  idm_problem *before;
+  char difference[400];
+  check(idm_problem_read(h.problem_path, &before, NULL, &support_error));
+  idm_posterior *one = fit(&h);
+  set(&h, "threads", "2");
+  idm_posterior *two = fit(&h);
+  expect_same_draws(one, two);
+  idm_posterior_destroy(two);
+  set(&h, "seed", "9");
+  two = fit(&h);
+  assert_memory_not_equal(idm_posterior_values(one, 0, NULL), idm_posterior_values(two, 0, NULL),
+                          100 * sizeof(double));
+  idm_posterior_destroy(two);
+  idm_posterior_destroy(one);
+  set(&h, "class", "inverse-soft-q-learning");
+  if (idm_fit(h.problem, h.data, h.settings, &one, NULL) == IDM_OK) idm_posterior_destroy(one);
+  set(&h, "class", "");
+  set(&h, "by", "agent");
+  idm_posterior_destroy(fit(&h));
+  assert_true(idm_problem_compare(h.problem, before, 0, difference, sizeof difference));
+  idm_problem_destroy(before);
+  close_host(&h);
+}
+
+static void expect_no_fit(const host *h, idm_status status)
+{
+  idm_error error = {0};
+  idm_posterior *posterior;
+  const idm_status found = idm_fit(h->problem, h->data, h->settings, &posterior, &error);
+  if (found != status)
+    fail_msg("%s '%s', expected %s", idm_status_name(found), error.message,
+             idm_status_name(status));
+  assert_true(error.message[0] != '\0');
+  assert_null(posterior);
+}
+
+static void fits_that_are_refused(void **state)
+{
+  host h = open_host(*state);
+  idm_error error = {0};
+  idm_posterior *posterior;
+  assert_int_equal(idm_fit(NULL, h.data, h.settings, &posterior, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(h.problem, NULL, h.settings, &posterior, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(h.problem, h.data, NULL, &posterior, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(h.problem, h.data, h.settings, NULL, &error), IDM_USAGE);
+  /* A column that the log was read without. */
+  set(&h, "by", "nobody");
+  expect_no_fit(&h, IDM_USAGE);
+  set(&h, "by", "");
+  set(&h, "each", "nobody");
+  expect_no_fit(&h, IDM_USAGE);
+  set(&h, "each", "");
+  set(&h, "inverse", "none");
+  expect_no_fit(&h, IDM_USAGE);
+  set(&h, "inverse", "bayes");
+  set(&h, "class", "none");
+  expect_no_fit(&h, IDM_USAGE);
+  set(&h, "class", "");
+  set(&h, "sampler", "none");
+  expect_no_fit(&h, IDM_USAGE);
+  set(&h, "sampler", "");
+  check(idm_problem_set_free(h.problem, "[]", &support_error));
+  expect_no_fit(&h, IDM_INPUT);
+  close_host(&h);
+}
+
+/* --- answers -------------------------------------------------------------------------------- */
+
+/* The log-likelihood of a draw is the score of the log by its parameter. */
+static void draws_and_their_likelihood(void **state)
+{
+  host h = open_host(*state);
+  idm_posterior *p = fit(&h);
+  size_t length, units;
+  const double *alpha = idm_posterior_values(p, 0, &length);
+  assert_int_equal(idm_posterior_kind(p), IDM_POSTERIOR);
+  assert_int_equal(idm_posterior_chains(p), 2);
+  assert_int_equal(idm_posterior_draws(p), 50);
+  assert_int_equal(idm_posterior_quantities(p), 1);
+  assert_string_equal(idm_posterior_quantity(p, 0), "alpha");
+  assert_null(idm_posterior_quantity(p, 1));
+  assert_int_equal(idm_posterior_find(p, "alpha"), 0);
+  assert_int_equal(idm_posterior_find(p, "beta"), 1);
+  assert_int_equal(idm_posterior_find(p, NULL), 1);
+  assert_int_equal(length, 100);
+  const double *log_likelihood = idm_posterior_log_likelihood(p, &units);
+  assert_int_equal(units, 100 * 36);
+  for (size_t draw = 0; draw < 100; draw += 33) {
+    char text[60];
+    double sum = 0;
+    idm_score score;
+    snprintf(text, sizeof text, "alpha=%.17g", alpha[draw]);
+    check(idm_problem_set(h.problem, text, &support_error));
+    check(idm_score_log(h.problem, h.data, &score, NULL, &support_error));
+    for (size_t t = 0; t < 36; t++) sum += log_likelihood[draw * 36 + t];
+    assert_near(sum, score.log_likelihood, 1e-7);
+  }
+  assert_null(idm_posterior_values(p, 1, &length));
+  assert_int_equal(length, 0);
+  idm_posterior_destroy(p);
+  /* By decision, and not at all. */
+  set(&h, "log_likelihood", "decision");
+  p = fit(&h);
+  assert_non_null(idm_posterior_log_likelihood(p, &units));
+  assert_int_equal(units, 100 * idm_data_rows(h.data));
+  idm_posterior_destroy(p);
+  set(&h, "log_likelihood", "none");
+  p = fit(&h);
+  assert_null(idm_posterior_log_likelihood(p, &units));
+  assert_int_equal(units, 0);
+  idm_posterior_destroy(p);
+  close_host(&h);
+}
+
+static void summaries_of_draws(void **state)
+{
+  host h = open_host(*state);
+  idm_posterior *p = fit(&h);
+  idm_diagnosis d;
+  idm_error error = {0};
+  const double *alpha = idm_posterior_values(p, 0, NULL);
+  double sum = 0, squares = 0, logs = 0;
+  for (size_t i = 0; i < 100; i++) sum += alpha[i];
+  for (size_t i = 0; i < 100; i++) squares += pow(alpha[i] - sum / 100, 2);
+  for (size_t i = 0; i < 100; i++) logs += log(alpha[i]);
+  check(idm_posterior_diagnose(p, 0, &d, &support_error));
+  assert_near(d.mean, sum / 100, 1e-12);
+  assert_near(d.sd, sqrt(squares / 99), 1e-12);
+  assert_true(d.q05 < d.q50 && d.q50 < d.q95 && d.rhat > 0.9 && d.ess_bulk > 0);
+  assert_int_equal(idm_posterior_diagnose(p, 1, &d, &error), IDM_USAGE);
+  assert_int_equal(idm_posterior_diagnose(NULL, 0, &d, &error), IDM_USAGE);
+  assert_int_equal(idm_posterior_diagnose(p, 0, NULL, &error), IDM_USAGE);
+
+  /* The distance at the centre: the mean of log alpha. */
+  idm_projection projection;
+  idm_score score;
+  char text[60];
+  check(idm_projection_centre(h.problem, p, h.data, &projection, &support_error));
+  snprintf(text, sizeof text, "alpha=%.17g", exp(logs / 100));
+  check(idm_problem_set(h.problem, text, &support_error));
+  check(idm_score_log(h.problem, h.data, &score, NULL, &support_error));
+  assert_int_equal(projection.decisions, score.decisions);
+  assert_near(projection.log_loss, -score.log_likelihood / (double)score.decisions, 1e-9);
+  assert_near(projection.brier, score.brier / (double)score.decisions, 1e-9);
+  assert_near(projection.uniform_log_loss, log(3), 1e-12);
+  assert_near(projection.pseudo_r2, 1 - projection.log_loss / log(3), 1e-12);
+  idm_posterior_destroy(p);
+  close_host(&h);
+}
+
+static void verdicts(void **state)
+{
+  host h = open_host(*state);
+  idm_posterior *p = fit(&h), *read;
+  idm_assessment *assessment;
+  idm_error error = {0};
+  char path[120];
+  size_t applicable = 0, count = 0;
+  check(idm_assess(h.problem, h.data, p, 1, &assessment, &support_error));
+  const char *verdict = idm_assessment_verdict(assessment);
+  assert_true(verdict && verdict[0]);
+  /* Two chains of 50 draws are too few. */
+  assert_false(idm_assessment_trusted(assessment));
+  assert_non_null(idm_assessment_failure(assessment, 0));
+  for (; idm_assessment_check(assessment, count); count++) {
+    const char *outcome = idm_assessment_outcome(assessment, count);
+    applicable += outcome[0] != '\0';
+    if (strcmp(idm_assessment_check(assessment, count), "effective-draws") == 0) {
+      assert_string_equal(outcome, "failed");
+      assert_true(idm_assessment_value(assessment, count) < 400);
+    }
+    if (!outcome[0]) assert_true(isnan(idm_assessment_value(assessment, count)));
+  }
+  assert_true(applicable > 10 && count > applicable);
+  assert_null(idm_assessment_outcome(assessment, count));
+  assert_true(isnan(idm_assessment_value(assessment, count)));
+  for (size_t i = 0; i < 100; i++) {
+    if (!idm_assessment_failure(assessment, i))
+      assert_null(idm_assessment_failure(assessment, i + 1));
+    if (!idm_assessment_misfit(assessment, i))
+      assert_null(idm_assessment_misfit(assessment, i + 1));
+    if (!idm_assessment_remark(assessment, i))
+      assert_null(idm_assessment_remark(assessment, i + 1));
+  }
+  /* The files of an answer. */
+  snprintf(path, sizeof path, "%s/out", ((folder *)*state)->path);
+  check(idm_summary_write(p, assessment, NULL, path, &support_error));
+  char *text;
+  size_t length;
+  check(idm_file_read(path, 1 << 20, &text, &length, &support_error));
+  assert_non_null(strstr(text, "\"effective-draws\""));
+  free(text);
+  check(idm_posterior_write_netcdf(p, h.problem, h.data, path, &support_error));
+  check(idm_posterior_read_netcdf(path, &read, &support_error));
+  expect_same_draws(p, read);
+  assert_null(idm_posterior_assessment(read));
+  idm_posterior_destroy(read);
+  assert_int_equal(idm_posterior_read_netcdf(h.log, &read, &error), IDM_INPUT);
+  assert_null(read);
+  idm_assessment_destroy(assessment);
+  idm_posterior_destroy(p);
+  close_host(&h);
+}
+
+/* Accessors without an object. */
+static void nothing_of_nothing(void **state)
+{
+  (void)state;
+  size_t length = 7;
+  assert_int_equal(idm_posterior_kind(NULL), IDM_POINT);
+  assert_int_equal(idm_posterior_chains(NULL) + idm_posterior_draws(NULL), 0);
+  assert_int_equal(idm_posterior_quantities(NULL) + idm_posterior_find(NULL, "alpha"), 0);
+  assert_null(idm_posterior_quantity(NULL, 0));
+  assert_null(idm_posterior_values(NULL, 0, &length));
+  assert_int_equal(length, 0);
+  length = 7;
+  assert_null(idm_posterior_log_likelihood(NULL, &length));
+  assert_int_equal(length, 0);
+  assert_null(idm_posterior_assessment(NULL));
+  assert_false(idm_assessment_trusted(NULL));
+  assert_null(idm_assessment_failure(NULL, 0));
+  assert_null(idm_assessment_misfit(NULL, 0));
+  assert_null(idm_assessment_remark(NULL, 0));
+  assert_null(idm_assessment_check(NULL, 0));
+  assert_null(idm_assessment_outcome(NULL, 0));
+  assert_true(isnan(idm_assessment_value(NULL, 0)));
+  assert_int_equal(idm_audit_groups_count(NULL) + idm_audit_contrasts(NULL), 0);
+  assert_int_equal(idm_audit_numbers(NULL), 0);
+  assert_null(idm_audit_number(NULL, 0));
+  assert_null(idm_audit_group_name(NULL, 0));
+  assert_null(idm_audit_side(NULL, 0, 0));
+  assert_null(idm_audit_verdict_of_group(NULL, 0));
+  assert_null(idm_audit_verdict_of_contrast(NULL, 0));
+  assert_false(idm_audit_trusted(NULL));
+  assert_int_equal(idm_calibration_done(NULL) + idm_calibration_quantities(NULL), 0);
+  assert_null(idm_calibration_quantity(NULL, 0));
+  idm_posterior_destroy(NULL);
+  idm_assessment_destroy(NULL);
+  idm_audit_destroy(NULL);
+  idm_calibration_destroy(NULL);
+}
+
+/* --- stopping ------------------------------------------------------------------------------- */
+
+/* Stopped at any call, in the draws or in the checks, a fit gives no answer; the settings are as
+ * good as new afterwards. */
+static void stopped_fits(void **state)
+{
+  static const char *const kinds[][2] = {{"", ""}, {"by", "site"}, {"each", "site"}};
+  for (size_t i = 0; i < 3; i++) {
+    host h = open_host(*state);
+    set(&h, "checks", i ? "none" : "full");
+    if (i) set(&h, kinds[i][0], kinds[i][1]);
+    if (i) set(&h, "draws", "300");
+    read_log(&h);
+    idm_posterior *whole = fit(&h);
+    stopper s = {0};
+    idm_settings_watch(h.settings, stop, &s);
+    idm_posterior *watched = fit(&h);
+    expect_same_draws(whole, watched);
+    idm_posterior_destroy(watched);
+    if (!i) assert_true(s.calls > 0); /* calls follow the clock: very short work may have none */
+    const int calls = s.calls;
+    for (int at = 1; at <= calls; at += 1 + calls / 6) {
+      s = (stopper){.at = at};
+      idm_error error = {0};
+      const idm_status status = idm_fit(h.problem, h.data, h.settings, &watched, &error);
+      if (s.calls < at) {
+        idm_posterior_destroy(watched);
+        continue;
+      }
+      if (status != IDM_UNTRUSTED || watched)
+        fail_msg("%s stopped at call %d of %d: %s '%s'", kinds[i][0], at, calls,
+                 idm_status_name(status), error.message);
+    }
+    idm_settings_watch(h.settings, NULL, NULL);
+    watched = fit(&h);
+    expect_same_draws(whole, watched);
+    idm_posterior_destroy(watched);
+    idm_posterior_destroy(whole);
+    close_host(&h);
+  }
+}
+
+/* A run that is stopped goes on to the draws of one that was not; its inputs are those of its
+ * config.yaml. */
+static void stopped_runs(void **state)
+{
+  host h = open_host(*state);
+  set(&h, "thin", "40");
+  idm_posterior *whole = fit(&h), *run;
+  idm_error error = {0};
+  stopper s = {.at = 1};
+  idm_settings_watch(h.settings, stop, &s);
+  assert_int_equal(create_run(&h, IDM_RUN_NEW, &run, &error), IDM_UNTRUSTED);
+  assert_null(run);
+  idm_settings_watch(h.settings, NULL, NULL);
+  set(&h, "draws", "7"); /* not read */
+  if (idm_run_is(h.run)) {
+    assert_false(idm_run_complete(h.run));
+    check(idm_run_create(h.run, IDM_RUN_RESUME, NULL, NULL, 0, h.settings, &run, NULL,
+                         &support_error));
+    expect_same_draws(whole, run);
+    assert_true(idm_run_complete(h.run));
+    idm_posterior_destroy(run);
+  }
+  idm_posterior_destroy(whole);
+  close_host(&h);
+}
+
+/* --- runs ----------------------------------------------------------------------------------- */
+
+static void runs_that_are_refused(void **state)
+{
+  host h = open_host(*state);
+  idm_error error = {0};
+  idm_posterior *run;
+  idm_problem *problem;
+  const char *const paths[] = {h.log, NULL};
+#define REFUSED(folder, mode, problem, paths, count, status)                                       \
+  do {                                                                                             \
+    assert_int_equal(                                                                              \
+        idm_run_create(folder, mode, problem, paths, count, h.settings, &run, NULL, &error),       \
+        status);                                                                                   \
+    assert_null(run);                                                                              \
+  } while (0)
+  REFUSED(h.run, IDM_RUN_NEW, NULL, paths, 1, IDM_USAGE);
+  REFUSED(h.run, IDM_RUN_NEW, h.problem_path, paths, 0, IDM_USAGE);
+  REFUSED(h.run, IDM_RUN_NEW, h.problem_path, paths, 2, IDM_USAGE);
+  REFUSED(h.run, IDM_RUN_NEW, h.problem_path, NULL, 1, IDM_USAGE);
+  REFUSED(((folder *)*state)->path, IDM_RUN_NEW, h.problem_path, paths, 1, IDM_USAGE);
+  assert_int_not_equal(
+      idm_run_create(h.run, IDM_RUN_RESUME, NULL, NULL, 0, h.settings, &run, NULL, &error), IDM_OK);
+  assert_int_equal(
+      idm_run_create(NULL, IDM_RUN_NEW, h.problem_path, paths, 1, h.settings, &run, NULL, &error),
+      IDM_USAGE);
+  assert_int_equal(
+      idm_run_create(h.run, IDM_RUN_NEW, h.problem_path, paths, 1, NULL, &run, NULL, &error),
+      IDM_USAGE);
+  assert_int_equal(
+      idm_run_create(h.run, IDM_RUN_NEW, h.problem_path, paths, 1, h.settings, NULL, NULL, &error),
+      IDM_USAGE);
+  assert_false(idm_run_is(h.run));
+  assert_int_equal(idm_run_load(h.run, &problem, &run, NULL, &error), IDM_INPUT);
+  assert_true(!problem && !run);
+  assert_int_equal(idm_run_load(NULL, &problem, &run, NULL, &error), IDM_USAGE);
+  /* A run is replaced only with leave. */
+  check(create_run(&h, IDM_RUN_NEW, &run, &support_error));
+  idm_posterior *first = run;
+  REFUSED(h.run, IDM_RUN_NEW, h.problem_path, paths, 1, IDM_USAGE);
+  check(create_run(&h, IDM_RUN_OVERWRITE, &run, &support_error));
+  expect_same_draws(first, run);
+  idm_posterior_destroy(run);
+  idm_posterior_destroy(first);
+  check(idm_run_load(h.run, NULL, NULL, NULL, &support_error));
+  check(idm_run_load(h.run, &problem, NULL, NULL, &support_error));
+  idm_problem_destroy(problem);
+  close_host(&h);
+}
+
+/* --- audits --------------------------------------------------------------------------------- */
+
+static double mean_of(const idm_posterior *p, const char *name)
+{
+  size_t length;
+  const double *value = idm_posterior_values(p, idm_posterior_find(p, name), &length);
+  double sum = 0;
+  if (!value) fail_msg("no quantity '%s'", name);
+  for (size_t i = 0; i < length; i++) sum += value[i];
+  return sum / (double)length;
+}
+
+static void audits(void **state)
+{
+  host h = open_host(*state);
+  idm_audit *audit;
+  idm_posterior *p;
+  idm_audit_estimate south, north, contrast;
+  idm_error error = {0};
+  char path[120];
+  set(&h, "audit.by", "site");
+  read_log(&h);
+  check(idm_audit_create(h.problem, h.data, h.settings, &audit, NULL, &support_error));
+  assert_int_equal(idm_audit_groups_count(audit), 3);
+  assert_int_equal(idm_audit_contrasts(audit), 1);
+  assert_int_equal(idm_audit_numbers(audit), 1);
+  assert_string_equal(idm_audit_number(audit, 0), "log_alpha");
+  assert_null(idm_audit_number(audit, 1));
+  assert_string_equal(idm_audit_group_name(audit, 0), "north");
+  assert_string_equal(idm_audit_group_name(audit, 1), "south");
+  assert_string_equal(idm_audit_group_name(audit, 2), "all");
+  assert_null(idm_audit_group_name(audit, 3));
+  const bool north_first = strcmp(idm_audit_side(audit, 0, 0), "north") == 0;
+  assert_string_equal(idm_audit_side(audit, 0, north_first), "south");
+  assert_string_equal(idm_audit_side(audit, 0, !north_first), "north");
+  assert_null(idm_audit_side(audit, 0, 2));
+  assert_null(idm_audit_side(audit, 0, -1));
+  assert_null(idm_audit_side(audit, 1, 0));
+  for (size_t i = 0; i < 3; i++) assert_non_null(idm_audit_verdict_of_group(audit, i));
+  assert_null(idm_audit_verdict_of_group(audit, 3));
+  assert_non_null(idm_audit_verdict_of_contrast(audit, 0));
+  assert_null(idm_audit_verdict_of_contrast(audit, 1));
+  bool failed = false;
+  for (size_t i = 0; i < 3; i++)
+    failed = failed || strcmp(idm_audit_verdict_of_group(audit, i), "failed") == 0;
+  if (failed) assert_false(idm_audit_trusted(audit));
+
+  /* Estimates summarise the draws; a contrast is a difference of groups. */
+  check(idm_audit_group_estimate(audit, 0, 0, &north, &support_error));
+  check(idm_audit_group_estimate(audit, 1, 0, &south, &support_error));
+  check(idm_audit_contrast_estimate(audit, 0, 0, &contrast, &support_error));
+  check(idm_audit_posterior(audit, &p, &support_error));
+  assert_near(north.diagnosis.mean, mean_of(p, "log_alpha[north]"), 1e-12);
+  assert_near(south.diagnosis.mean, mean_of(p, "log_alpha[south]"), 1e-12);
+  assert_near(contrast.diagnosis.mean,
+              (north_first ? 1 : -1) * (north.diagnosis.mean - south.diagnosis.mean), 1e-9);
+  assert_true(contrast.low < contrast.high && contrast.positive >= 0 && contrast.positive <= 1);
+  assert_int_equal(idm_audit_group_estimate(audit, 3, 0, &north, &error), IDM_USAGE);
+  assert_int_equal(idm_audit_group_estimate(audit, 0, 1, &north, &error), IDM_USAGE);
+  assert_int_equal(idm_audit_contrast_estimate(audit, 1, 0, &north, &error), IDM_USAGE);
+  assert_int_equal(idm_audit_group_estimate(NULL, 0, 0, &north, &error), IDM_USAGE);
+  assert_int_equal(idm_audit_contrast_estimate(audit, 0, 0, NULL, &error), IDM_USAGE);
+  snprintf(path, sizeof path, "%s/out", ((folder *)*state)->path);
+  check(idm_audit_write(audit, path, &support_error));
+  idm_posterior_destroy(p);
+  idm_audit_destroy(audit);
+  close_host(&h);
+}
+
+static void expect_no_audit(const host *h, idm_status status)
+{
+  idm_error error = {0};
+  idm_audit *audit;
+  const idm_status found = idm_audit_create(h->problem, h->data, h->settings, &audit, NULL, &error);
+  if (found != status)
+    fail_msg("%s '%s', expected %s", idm_status_name(found), error.message,
+             idm_status_name(status));
+  assert_null(audit);
+}
+
+static void audits_that_are_refused(void **state)
+{
+  host h = open_host(*state);
+  idm_error error = {0};
+  idm_audit *audit;
+  expect_no_audit(&h, IDM_USAGE); /* no groups */
+  set(&h, "audit.by", "site");
+  expect_no_audit(&h, IDM_INPUT); /* the log was read without the column */
+  read_log(&h);
+  stopper s = {.at = 1};
+  idm_settings_watch(h.settings, stop, &s);
+  expect_no_audit(&h, IDM_UNTRUSTED);
+  idm_settings_watch(h.settings, NULL, NULL);
+  check(idm_problem_set_free(h.problem, "{alpha: {scale: log, prior: {uniform: [-3, 3]}}}",
+                             &support_error));
+  expect_no_audit(&h, IDM_INPUT);
+  check(idm_problem_set_free(h.problem, "alpha", &support_error));
+  set(&h, "where", "site=north");
+  read_log(&h);
+  expect_no_audit(&h, IDM_INPUT); /* one group */
+  assert_int_equal(idm_audit_create(NULL, h.data, h.settings, &audit, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_audit_create(h.problem, h.data, NULL, &audit, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_audit_create(h.problem, h.data, h.settings, NULL, NULL, &error), IDM_USAGE);
+  close_host(&h);
+}
+
+/* --- learning ------------------------------------------------------------------------------- */
+
+static const double *numbers(const idm_problem *problem, const char *name)
+{
+  const double *values;
+  size_t length;
+  check(idm_problem_numbers(problem, name, &values, &length, &support_error));
+  return values;
+}
+
+/* Log-likelihood of the observations given the actions, by the forward recursion. */
+static double forward(const idm_problem *problem, const idm_data *data)
+{
+  const double *transition = numbers(problem, "environment.transition");
+  const double *emission = numbers(problem, "environment.observation");
+  const size_t *first = idm_data_first_rows(data, NULL);
+  double total = 0;
+  for (size_t t = 0; t < idm_data_trajectories(data); t++) {
+    double z[2] = {numbers(problem, "start")[0], numbers(problem, "start")[1]};
+    for (size_t row = first[t]; row < first[t + 1]; row++) {
+      const size_t u = (size_t)idm_data_actions(data, NULL)[row];
+      const int32_t x = idm_data_observations(data, NULL)[row];
+      double next[2], sum = 0;
+      if (u != 2 || x < 0) break; /* a declaration ends it */
+      for (size_t to = 0; to < 2; to++)
+        sum += next[to] = (z[0] * transition[u * 4 + to] + z[1] * transition[u * 4 + 2 + to]) *
+                          emission[(u * 2 + to) * 2 + (size_t)x];
+      for (size_t s = 0; s < 2; s++) z[s] = next[s] / sum;
+      total += log(sum);
+    }
+  }
+  return total;
+}
+
+static void learnt_dynamics(void **state)
+{
+  host h = open_host(*state);
+  idm_posterior *p = NULL;
+  idm_error error = {0};
+  idm_problem *before;
+  char difference[400];
+  double log_likelihood = 7;
+  /* Models of the agent that are its own do not follow what is learnt. */
+  assert_int_equal(idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, &p, &error),
+                   IDM_INPUT);
+  assert_null(p);
+  idm_data_destroy(h.data);
+  idm_problem_destroy(h.problem);
+  h.problem = support_yaml(
+      "states: [healthy, diseased]\nactions: [declare_healthy, declare_diseased, monitor]\n"
+      "observations: [negative, positive]\ndiscount: 0.95\n"
+      "ends: [declare_healthy, declare_diseased]\n"
+      "transition: {monitor: [[0.95, 0.05], [0.1, 0.9]], declare_healthy: uniform, "
+      "declare_diseased: uniform}\nobservation: {\"*\": [[0.7, 0.3], [0.3, 0.7]]}\n"
+      "utility: {monitor: -1, declare_healthy: [10, -36], declare_diseased: [-36, 10]}\n"
+      "agent: {alpha: 8, resolution: 12}\n");
+  check(idm_simulate_log(h.problem, 150, 10, 2, &h.data, &support_error));
+  check(idm_problem_parse_yaml(idm_example_text(0), strlen(idm_example_text(0)), NULL, &before,
+                               NULL, &support_error));
+  idm_problem_destroy(before);
+  const double given = forward(h.problem, h.data);
+  const double first_entry = numbers(h.problem, "environment.observation")[8];
+  /* Stopped: the problem stays as it was. */
+  stopper s = {.at = 1};
+  idm_settings_watch(h.settings, stop, &s);
+  const idm_status status =
+      idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, NULL, &error);
+  if (s.calls) {
+    assert_int_equal(status, IDM_UNTRUSTED);
+    assert_true(numbers(h.problem, "environment.observation")[8] == first_entry);
+  }
+  idm_settings_watch(h.settings, NULL, NULL);
+  set(&h, "learn.prior", "1");
+  check(idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, &p, &support_error));
+  assert_null(p); /* no draws were requested */
+  assert_near(log_likelihood, forward(h.problem, h.data), 1e-8);
+  assert_true(log_likelihood > given);
+  assert_true(numbers(h.problem, "environment.observation")[8] != first_entry);
+  /* The model of the agent is the environment. */
+  assert_memory_equal(numbers(h.problem, "emission"), numbers(h.problem, "environment.observation"),
+                      12 * sizeof(double));
+  check(idm_problem_validate(h.problem, &support_error));
+  /* It is a maximum: learning from there gains nothing. */
+  double again;
+  check(idm_learn_dynamics(h.problem, h.data, h.settings, &again, NULL, &support_error));
+  assert_true(again >= log_likelihood - 1e-9 && again < log_likelihood + 0.01);
+  /* Draws of the posterior: every row is a distribution. */
+  set(&h, "learn.prior", "1.1");
+  set(&h, "learn.draws", "20");
+  set(&h, "learn.warmup", "20");
+  set(&h, "learn.chains", "2");
+  check(idm_learn_dynamics(h.problem, h.data, h.settings, &again, &p, &support_error));
+  assert_int_equal(idm_posterior_chains(p), 2);
+  assert_int_equal(idm_posterior_draws(p), 20);
+  assert_true(idm_posterior_quantities(p) > 4);
+  for (size_t i = 0; i < idm_posterior_quantities(p); i++)
+    for (size_t k = 0; k < 40 && strcmp(idm_posterior_quantity(p, i), "lp") != 0; k++)
+      assert_true(idm_posterior_values(p, i, NULL)[k] <= 1);
+  idm_posterior_destroy(p);
+  assert_int_equal(idm_learn_dynamics(NULL, h.data, h.settings, &again, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_learn_dynamics(h.problem, NULL, h.settings, &again, NULL, &error),
+                   IDM_USAGE);
+  assert_int_equal(idm_learn_dynamics(h.problem, h.data, NULL, &again, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_learn_dynamics(h.problem, h.data, h.settings, NULL, NULL, &error),
+                   IDM_USAGE);
+  (void)difference;
+  close_host(&h);
+}
+
+/* --- calibration ---------------------------------------------------------------------------- */
+
+static void calibration(void **state)
+{
+  host h = open_host(*state);
+  idm_calibration *c;
+  idm_error error = {0};
+  size_t count[10], sum = 0;
+  set(&h, "calibration.replications", "2");
+  set(&h, "calibration.number", "20");
+  set(&h, "calibration.steps", "8");
+  set(&h, "calibration.draws", "60");
+  set(&h, "calibration.warmup", "50");
+  check(idm_calibrate(h.problem, h.settings, &c, &support_error));
+  assert_int_equal(idm_calibration_done(c), 2);
+  assert_int_equal(idm_calibration_quantities(c), 2);
+  assert_string_equal(idm_calibration_quantity(c, 0), "log_alpha");
+  assert_string_equal(idm_calibration_quantity(c, 1), "log_likelihood");
+  assert_null(idm_calibration_quantity(c, 2));
+  /* Two replications: numbers by hand. */
+  double covered = 0, bias = 0, square = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const idm_recovery *r = &c->recovery[i * 2];
+    covered += r->truth >= r->low && r->truth <= r->high;
+    bias += (r->mean - r->truth) / r->sd;
+    square += (r->mean - r->truth) * (r->mean - r->truth);
+  }
+  const idm_recovery_accuracy accuracy = idm_calibration_accuracy(c, 0);
+  assert_near(accuracy.coverage, covered / 2, 1e-12);
+  assert_near(accuracy.bias, bias / 2, 1e-12);
+  assert_near(accuracy.error, sqrt(square / 2), 1e-12);
+  assert_near(fabs(accuracy.correlation), 1, 1e-9);
+  assert_true(idm_calibration_uniformity(c, 0, 10, count) >= 0);
+  for (size_t i = 0; i < 10; i++) sum += count[i];
+  assert_int_equal(sum, 2);
+  assert_near(idm_calibration_rhat(c), fmax(c->rhat[0], c->rhat[1]), 0);
+  idm_calibration_destroy(c);
+
+  /* Stopped: no object. */
+  stopper s = {.at = 1};
+  idm_settings_watch(h.settings, stop, &s);
+  set(&h, "calibration.replications", "200");
+  const idm_status status = idm_calibrate(h.problem, h.settings, &c, &error);
+  assert_true(s.calls > 0);
+  assert_int_equal(status, IDM_UNTRUSTED);
+  assert_null(c);
+  idm_settings_watch(h.settings, NULL, NULL);
+  set(&h, "calibration.inverse", "map");
+  assert_int_equal(idm_calibrate(h.problem, h.settings, &c, &error), IDM_USAGE);
+  set(&h, "calibration.inverse", "bayes");
+  check(idm_problem_set_free(h.problem, "{alpha: {scale: log, prior: flat}}", &support_error));
+  assert_int_equal(idm_calibrate(h.problem, h.settings, &c, &error), IDM_INPUT);
+  assert_null(c);
+  assert_int_equal(idm_calibrate(NULL, h.settings, &c, &error), IDM_USAGE);
+  assert_int_equal(idm_calibrate(h.problem, NULL, &c, &error), IDM_USAGE);
+  assert_int_equal(idm_calibrate(h.problem, h.settings, NULL, &error), IDM_USAGE);
+  close_host(&h);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+  const struct CMUnitTest tests[] = {
+      IN_FOLDER(memory_equals_folder),
+      IN_FOLDER(fits_leave_their_inputs),
+      IN_FOLDER(fits_that_are_refused),
+      IN_FOLDER(draws_and_their_likelihood),
+      IN_FOLDER(summaries_of_draws),
+      IN_FOLDER(verdicts),
+      cmocka_unit_test(nothing_of_nothing),
+      IN_FOLDER(stopped_fits),
+      IN_FOLDER(stopped_runs),
+      IN_FOLDER(runs_that_are_refused),
+      IN_FOLDER(audits),
+      IN_FOLDER(audits_that_are_refused),
+      IN_FOLDER(learnt_dynamics),
+      IN_FOLDER(calibration),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
