@@ -31,8 +31,8 @@ static void test_refused(void **state)
   (void)state;
   refuses("that_is_not_there", "cannot load a plug-in");
   refuses("none", "is no plug-in");
-  refuses("abi", "built against another library (interface 3, this is 2)");
-  refuses("layout", "this is 2 with other tables");
+  refuses("abi", "built against another library (interface 4, this is 3)");
+  refuses("layout", "this is 3 with other tables");
   refuses("empty", "neither a planner nor an inverse planner");
   refuses("bare", "the planner 'bare' lacks what idm_planner requires");
 }
@@ -73,10 +73,19 @@ static void test_register(void **state)
   (void)state;
   idm_inverse inverse = *idm_inverse_at(0);
   assert_int_equal(idm_inverse_register(&inverse, &support_error), IDM_INPUT);
+  assert_non_null(strstr(support_error.message, "idm_inverse.size is 0"));
+  inverse.size = sizeof inverse;
+  assert_int_equal(idm_inverse_register(&inverse, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "already"));
   inverse.name = "";
   assert_int_equal(idm_inverse_register(&inverse, &support_error), IDM_INPUT);
   idm_planner planner = *idm_planner_find("rational");
+  for (size_t size = 0; size <= 2 * sizeof planner; size += 2 * sizeof planner) {
+    planner.size = size;
+    assert_int_equal(idm_planner_register(&planner, &support_error), IDM_INPUT);
+    assert_non_null(strstr(support_error.message, "idm_planner.size is "));
+  }
+  planner.size = sizeof planner;
   assert_int_equal(idm_planner_register(&planner, &support_error), IDM_INPUT);
   assert_non_null(strstr(support_error.message, "a planner 'rational' is already registered"));
 }

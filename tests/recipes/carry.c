@@ -1,7 +1,6 @@
 /* carry PROBLEM IN OUT: reads a log by the columns of a problem and writes it again. */
+#include <idm/idm.h>
 #include <stdio.h>
-
-#include "report/library.h"
 
 int main(int count, char **words)
 {
@@ -10,7 +9,8 @@ int main(int count, char **words)
   idm_error error = {0};
   if (count != 4) return 2;
   idm_status status = idm_problem_read(words[1], &problem, NULL, &error);
-  if (status == IDM_OK) status = idm_data_read_csv(words[2], problem, NULL, &data, NULL, &error);
+  if (status == IDM_OK)
+    status = idm_data_read(problem, (const char *const[]){words[2]}, 1, NULL, &data, NULL, &error);
   if (status == IDM_OK) status = idm_data_write_csv(data, problem, words[3], &error);
   if (status != IDM_OK) fprintf(stderr, "%s\n", error.message);
   idm_data_destroy(data);
