@@ -83,8 +83,8 @@ typedef struct idm_check {
       .threshold = NAN, .worst = IDM_CHECK_FAILED,                                                 \
       .sentence =                                                                                  \
           "Nothing: draws by an objective in place of a likelihood have intervals as wide "        \
-          "as its scale makes them, and no test of the model; a discount that is free "            \
-          "together with the utility of a learner is biased by errors of its batches' policies.",  \
+          "as its scale makes them, and no test of the model; a discount of "                      \
+          "policy-inversion has no interval for the errors of its batches' policies.",             \
       .remedy = "test the model by --inverse bayes, hold the discount; measure errors by idm "     \
                 "recover")                                                                         \
   RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \

@@ -51,9 +51,10 @@ static idm_status open_predictor(predictor *p, const idm_problem *problem,
 static idm_status plan_draw(predictor *p, size_t i, idm_error *opt_error)
 {
   if (p->planned == i + 1) return IDM_OK;
+  p->planned = 0; /* no draw, if one of the next steps fails */
   idm_status status = idm_posterior_agent(p->posterior, p->parameters, i, p->clone, opt_error);
   if (status == IDM_OK) status = idm_plan(p->clone->theta, NULL, p->workspace, NULL, opt_error);
-  p->planned = i + 1;
+  if (status == IDM_OK) p->planned = i + 1;
   return status;
 }
 

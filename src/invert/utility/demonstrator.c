@@ -291,11 +291,30 @@ static double occupancy_weight(const idm_demonstrator *d, const double *mass, si
   return share;
 }
 
+/* Weight in empirical_occupancy of the first decision of a trajectory that ended, and of one that
+ * the log truncates. */
+static void first_weights(const idm_demonstrator *d, const idm_mdp *mdp, const idm_data *data,
+                          const idm_setting *setting, double *ended, double *truncated)
+{
+  const double share = idm_mdp_step_weight(mdp), count = (double)data->trajectories;
+  double total = 0, cut = 0;
+  for (size_t t = 0; t < data->trajectories; t++) {
+    double discount = 1;
+    if (share > 0 && has_ended(data, setting, t)) continue;
+    cut++;
+    for (size_t r = data->first[t]; r < data->first[t + 1]; r++, discount *= mdp->discount)
+      if (idm_demonstrator_counts_row(d, data, r)) total += discount;
+  }
+  *ended = share / count;
+  *truncated = total > 0 ? cut / count / total : 0;
+}
+
 double idm_demonstrator_ess(const idm_demonstrator *d, const idm_mdp *mdp, const idm_data *data,
                             const idm_setting *setting, bool empirical, const double *occupancy)
 {
   const bool terminates = idm_mdp_step_weight(mdp) > 0;
-  double sum = 0, squares = 0, all = 0;
+  double sum = 0, squares = 0, all = 0, ended, truncated;
+  first_weights(d, mdp, data, setting, &ended, &truncated);
   double *mass = idm_new(d->n.states, sizeof *mass);
   if (!mass) return 0;
   for (size_t e = 0; e < d->n.states * d->n.actions; e++) {
@@ -303,7 +322,7 @@ double idm_demonstrator_ess(const idm_demonstrator *d, const idm_mdp *mdp, const
     all += occupancy[e];
   }
   for (size_t t = 0; t < data->trajectories; t++) {
-    double discount = terminates && has_ended(data, setting, t) ? idm_mdp_step_weight(mdp) : 1;
+    double discount = terminates && has_ended(data, setting, t) ? ended : truncated;
     for (size_t r = data->first[t]; r < data->first[t + 1]; r++, discount *= mdp->discount) {
       if (!idm_demonstrator_counts_row(d, data, r)) continue;
       const double weight = empirical ? discount : occupancy_weight(d, mass, r);

@@ -466,8 +466,7 @@ static idm_status fit_at(void *context, double discount, double *x, idm_optimali
 static const char method_name[] = "least-squares";
 
 /* Joint estimation of the utility and the discount. Errors of the batches' policies enter both
- * sides of the equations: the estimate of the discount is biased, and no confidence set is computed
- * (`terms` is 0). */
+ * sides of the equations, so that no confidence set is computed (`terms` is 0). */
 static idm_status find_discount(idm_task *task, inversion_context *v, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {

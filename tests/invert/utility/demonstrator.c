@@ -200,6 +200,32 @@ static void test_effective(void **state)
   close_scene(&s);
 }
 
+/* The effective number of decisions of the log's occupancy, by hand: a trajectory that ended leaves
+ * its mass after the end empty, and one that is truncated has the mass of a whole trajectory. */
+static void test_effective_of_both_kinds(void **state)
+{
+  (void)state;
+  static const char problem[] =
+      "states: [a, goal]\nactions: [go, rest]\nobservations: states\ndiscount: 0.5\n"
+      "terminal: [goal]\ntransition: {go: [[0.5, 0.5], [1, 0]], rest: identity}\n";
+  scene s = open_scene_of(problem, "trajectory,state,action\n1,a,go\n1,goal,\n"
+                                   "2,a,go\n2,a,go\n2,a,\n");
+  double occupancy[4];
+  const double weight[] = {0.5 / 2, 0.5 / 1.5, 0.25 / 1.5};
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < 3; i++) {
+    sum += weight[i];
+    squares += weight[i] * weight[i];
+  }
+  check(idm_demonstrator_occupancy(s.demonstrator, s.mdp, s.data, s.problem->setting, true,
+                                   occupancy, NULL, &support_error));
+  assert_near(occupancy[0], sum, 1e-15);
+  assert_near(
+      idm_demonstrator_ess(s.demonstrator, s.mdp, s.data, s.problem->setting, true, occupancy),
+      sum / squares, 1e-12);
+  close_scene(&s);
+}
+
 /* The discounted mass after the three recorded steps of each trajectory: 0.9^3, or up to the
  * horizon; 0 for a trajectory that ends in a terminal state. */
 static void test_cut(void **state)
@@ -232,6 +258,7 @@ int main(void)
                                      cmocka_unit_test(test_selection),
                                      cmocka_unit_test(test_terminal),
                                      cmocka_unit_test(test_effective),
+                                     cmocka_unit_test(test_effective_of_both_kinds),
                                      cmocka_unit_test(test_cut)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

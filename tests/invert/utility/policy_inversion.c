@@ -26,16 +26,15 @@ static idm_data *batched(const idm_problem *problem, size_t batches)
   return data;
 }
 
-/* The next policy of a soft learner with this alpha: policy[state][action]. Its discount is
- * mdp->discount squared, because idm_mdp_next_value is discounted already. */
+/* The next policy of a soft learner with this alpha: policy[state][action]. idm_mdp_next_value is
+ * discounted. */
 static void improve(const idm_mdp *mdp, const double *utility, double alpha, double *policy)
 {
   enum { sweeps = 500 };
   double value[3] = {0}, q[6] = {0};
   for (int k = 0; k < sweeps; k++) {
     for (size_t e = 0; e < 6; e++)
-      q[e] =
-          utility[e % 2 * 3 + e / 2] + mdp->discount * idm_mdp_next_value(mdp, e % 2, e / 2, value);
+      q[e] = utility[e % 2 * 3 + e / 2] + idm_mdp_next_value(mdp, e % 2, e / 2, value);
     for (size_t s = 0; s < 3; s++) {
       value[s] = 0;
       for (size_t e = 2 * s; e < 2 * s + 2; e++)
@@ -137,7 +136,8 @@ static void two_batches_by_hand(void **state)
 }
 
 /* With a free discount the sum is at most that at any discount of a grid, and the estimate is
- * within 0.12 of 0.9 (0.81 to 0.84 for six seeds; coverage is not tested). */
+ * within 0.06 of 0.9 (12 seeds: 0.866 to 0.942, mean 0.904; with the learner's utilities 0.895 to
+ * 0.909). Coverage is not tested. */
 static void free_discount(void **state)
 {
   (void)state;
@@ -157,14 +157,14 @@ static void free_discount(void **state)
   check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = support_fit(name, problem, data, &settings);
   assert_true(p->finding->objective <= least);
-  assert_near(p->value[6], 0.9, 0.12);
+  assert_near(p->value[6], 0.9, 0.06);
   const double both = p->finding->objective;
   idm_posterior_destroy(p);
   /* With the utilities fixed at the learner's, the minimum is not smaller. */
   check(idm_problem_set_free(problem, "discount", &support_error));
   p = support_fit(name, problem, data, &settings);
   assert_int_equal(p->coordinate.count, 1);
-  assert_near(p->value[0], 0.9, 0.12);
+  assert_near(p->value[0], 0.9, 0.015);
   assert_true(p->finding->objective >= both);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
