@@ -107,6 +107,7 @@ static char *contents(const char *path)
 static void every_kind_of_figure(void **state)
 {
   host h = open_host(*state);
+  set(&h, "checks", "full"); /* a profile, however slow the machine is */
   fit(&h);
   const idm_plot_subject subject = {.problem = h.problem,
                                     .posterior = h.posterior,
