@@ -38,7 +38,9 @@ IDM_API idm_status idm_data_parse(idm_problem *problem, const char *text, size_t
                                   idm_notes *opt_notes, idm_error *opt_error);
 
 /* A log as arrays, for idm_data_from_arrays. Set `size` to sizeof the struct, and fields that are
- * not used to 0. Rows of a trajectory are consecutive and in the order of time. */
+ * not used to 0. Rows of a trajectory are consecutive and in the order of time. `rows`, `action`,
+ * `observation` and `trajectory` are required. Logs with missed responses, with limits on the
+ * available actions or with start beliefs are read as CSV (idm_data_parse). */
 typedef struct idm_data_arrays {
   size_t size; /* sizeof(idm_data_arrays) */
   size_t rows;
@@ -77,7 +79,9 @@ IDM_API const uint32_t *idm_data_agents_of(const idm_data *data, size_t *ret_len
 
 /* Name of agent `index`; NULL past the last. */
 IDM_API const char *idm_data_agent(const idm_data *data, size_t index);
-/* Name of a trajectory or, where the log has no names, its number from 1. Returns buffer. */
+/* Name of a trajectory, which belongs to the log or, where the log has no names, its number from 1,
+ * written into buffer. Returns the text; "" past the last. Numbers of idm_data_arrays are no names.
+ */
 IDM_API const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *buffer,
                                         size_t size);
 /* Find a trajectory by its name: IDM_USAGE where there is none, or more than one. */

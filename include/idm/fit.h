@@ -27,8 +27,9 @@ typedef enum idm_estimate_kind {
 
 /* --- fit ------------------------------------------------------------------------------------ */
 
-/* Infer the free parameters of a problem from a log, check the answer, and measure how well it
- * predicts the log. With the setting "by" people have parameters of their own from a common
+/* Infer the free parameters of a problem from a log, check the answer (as far as the setting
+ * "checks" allows: by default for as long as the fit took), and measure how well it predicts the
+ * log. With the setting "by" people have parameters of their own from a common
  * population; with "each" every person is fitted alone. Utilities from columns are those of the log
  * that was read last for the problem. The same draws at any number of threads. IDM_INPUT where
  * nothing is free, IDM_USAGE where the log was read without a column of the settings, IDM_NUMERICAL
@@ -47,8 +48,8 @@ IDM_API idm_estimate_kind idm_posterior_kind(const idm_posterior *posterior);
 IDM_API size_t idm_posterior_chains(const idm_posterior *posterior);
 IDM_API size_t idm_posterior_draws(const idm_posterior *posterior);
 IDM_API size_t idm_posterior_quantities(const idm_posterior *posterior);
-/* Name of quantity `index`, such as "alpha", "inverse_beta" or "log_alpha[ann]"; NULL past the
- * last. */
+/* Name of quantity `index`: a parameter as "alpha", its coordinate where this is summarised as
+ * "inverse_beta", a person's as "log_alpha[ann]"; NULL past the last. */
 IDM_API const char *idm_posterior_quantity(const idm_posterior *posterior, size_t index);
 /* Find a quantity by its name; the number of quantities where there is none. */
 IDM_API size_t idm_posterior_find(const idm_posterior *posterior, const char *name);
@@ -76,7 +77,8 @@ typedef struct idm_diagnosis {
   double rhat; /* the larger of rank-normalised split R-hat and its folded version */
   double tail; /* the larger Pareto k of both tails; NaN: not measured */
 } idm_diagnosis;
-/* Summarise quantity `index`. IDM_USAGE past the last. */
+/* Summarise quantity `index`. IDM_USAGE past the last, and for quantities of several numbers
+ * without names (weights of networks). */
 IDM_API idm_status idm_posterior_diagnose(const idm_posterior *posterior, size_t index,
                                           idm_diagnosis *diagnosis, idm_error *opt_error);
 

@@ -18,8 +18,9 @@ extern "C" {
 /* A plan, with the memory to make it. It belongs to one thread. */
 typedef struct idm_workspace idm_workspace;
 
-/* Plan for the agent of a problem, which must outlive the workspace. IDM_INPUT where the problem is
- * not valid or the planner cannot plan for it, IDM_NUMERICAL where the plan does not converge. */
+/* Plan for the agent of a problem, which must outlive the workspace and not change meanwhile. The
+ * multipliers of capacities are found. IDM_INPUT where the problem is not valid or the planner
+ * cannot plan for it, IDM_NUMERICAL where no plan is found. */
 IDM_API idm_status idm_solve(const idm_problem *problem, idm_workspace **ret_workspace,
                              idm_error *opt_error);
 /* Free a plan; NULL is allowed. */

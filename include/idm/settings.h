@@ -22,7 +22,9 @@ IDM_API void idm_settings_destroy(idm_settings *settings);
 /* Set a value from its text. Names are those of config.yaml: "chains", "draws", "warmup", "seed",
  * "inverse", "sampler", "checks", "by", "each", "model", "where", ... of fits; "audit.by",
  * "audit.group", "audit.pool", "audit.people" of audits, which read the settings of fits as well;
- * "learn.NAME" of idm_learn_dynamics; "calibration.NAME" of idm_calibrate; and "threads". Lists
+ * "learn.NAME" of idm_learn_dynamics; "calibration.NAME" of idm_calibrate; and "threads" (0: all
+ * processors). idm_settings_name lists them, and idm_settings_get returns defaults. "by" and "each"
+ * are a covariate of the log, or "agent" or "trajectory". Lists
  * ("where", "model", "audit.group") have one entry per line. IDM_USAGE where the name is not known
  * or the value is out of range. */
 IDM_API idm_status idm_settings_set(idm_settings *settings, const char *name, const char *value,
@@ -38,7 +40,8 @@ IDM_API const char *idm_settings_name(const idm_settings *settings, size_t index
                                       size_t size);
 
 /* Called several times per second, on the calling thread, with the share of the work that is done
- * (0 to 1). Return true to stop: the function returns IDM_UNTRUSTED, or what was found so far. */
+ * (0 to 1). Return true to stop: the function returns IDM_UNTRUSTED. It must return normally
+ * (no longjmp), and not use the objects of the call. */
 typedef bool (*idm_watch)(void *context, double done);
 
 /* Watch the work that is done with these settings. NULL: no longer. */

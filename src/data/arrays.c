@@ -111,6 +111,10 @@ static idm_status add_covariate(idm_data *data, size_t c, const char *name,
 {
   idm_intern intern = {0};
   idm_status status = idm_labels_set(&data->covariate_name, c, name, strlen(name), opt_error);
+  for (size_t row = 0; row < data->rows && status == IDM_OK; row++)
+    if (level[row] && !idm_utf8_is_printable(level[row], strlen(level[row])))
+      status = idm_fail(opt_error, IDM_INPUT,
+                        "row %zu of the covariate '%.60s' is not printable UTF-8", row, name);
   for (size_t row = 0; row < data->rows && status == IDM_OK; row++) {
     uint32_t index = 0;
     if (level[row] && !idm_intern_add(&intern, level[row], strlen(level[row]), &index))

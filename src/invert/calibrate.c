@@ -72,7 +72,7 @@ idm_recovery_accuracy idm_calibration_accuracy(const idm_calibration *c, size_t 
 double idm_calibration_uniformity(const idm_calibration *c, size_t quantity, size_t bins,
                                   size_t *count)
 {
-  if (!c || quantity >= c->quantity.count || !count) return NAN;
+  if (!c || quantity >= c->quantity.count || !count || !bins || (IDM_RANKS + 1) % bins) return NAN;
   size_t total = 0;
   for (size_t b = 0; b < bins; b++) count[b] = 0;
   for (size_t i = 0; i < c->settings.replications; i++) {

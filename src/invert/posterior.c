@@ -542,7 +542,9 @@ idm_status idm_posterior_diagnose(const idm_posterior *posterior, size_t index,
   idm_require(posterior, diagnosis);
   if (index >= idm_posterior_quantities(posterior))
     return idm_fail(opt_error, IDM_USAGE, "the answer has no quantity %zu", index);
+  if (posterior->quantity_size && posterior->quantity_size[index] != 1)
+    return idm_fail(opt_error, IDM_USAGE, "quantity %zu is several numbers without names", index);
   const double *value = idm_posterior_values(posterior, index, NULL);
-  return idm_diagnose(value, posterior->chains, posterior->draws, posterior->draws, 1, diagnosis,
-                      opt_error);
+  return idm_diagnose_cuts(value, NULL, posterior->chains, posterior->draws, posterior->cuts,
+                           diagnosis, NULL, opt_error);
 }

@@ -90,7 +90,7 @@ const char *idm_file_kind_name(mode_t mode);
 
 /* === file =================================================================================== */
 
-/* Whole files at locations: the functions of idm/file.h, also for files in folders. */
+/* Whole files at locations: the functions above, also for files in folders. */
 
 /* As idm_file_read. */
 idm_status idm_file_read_at(const idm_location *location, size_t limit, char **ret_text,
@@ -104,7 +104,7 @@ void idm_file_remove_stale_at(int folder, const char *name);
 
 /* === hash =================================================================================== */
 
-/* SHA-256 of a file at a location; see idm/file.h. */
+/* SHA-256 of a file at a location; see idm_file_hash. */
 
 idm_status idm_file_hash_at(const idm_location *location, char hash[IDM_HASH_SIZE],
                             idm_error *opt_error);

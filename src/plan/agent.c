@@ -6,6 +6,7 @@
 #include "idm/extension/behavior.h"
 #include "idm/extension/prefix.h"
 #include "idm/plan.h"
+#include "plan/capacity.h"
 #include "plan/score.h"
 #include "plan/simulate.h"
 #include "plan/workspace.h"
@@ -16,11 +17,15 @@ idm_status idm_solve(const idm_problem *problem, idm_workspace **ret_workspace,
   idm_require(problem, ret_workspace);
   *ret_workspace = NULL;
   idm_workspace *workspace = NULL;
+  idm_theta *theta = NULL; /* with the multipliers of capacities */
   idm_status status = idm_problem_validate(problem, opt_error);
+  if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status == IDM_OK)
     status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
                                   opt_error);
-  if (status == IDM_OK) status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
+  if (status == IDM_OK)
+    status = idm_plan_capacity(theta, &problem->agent, NULL, workspace, NULL, NULL, opt_error);
+  idm_theta_destroy(theta);
   if (status == IDM_OK)
     *ret_workspace = workspace;
   else

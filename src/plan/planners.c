@@ -57,7 +57,7 @@ static bool is_complete(const idm_planner *planner)
 
 idm_status idm_planner_check_table(const idm_planner *planner, idm_error *opt_error)
 {
-  if (planner->size < offsetof(idm_planner, set_batch) || planner->size > sizeof *planner)
+  if (planner->size < offsetof(idm_planner, lattice) || planner->size > sizeof *planner)
     return idm_fail(opt_error, IDM_INPUT,
                     "idm_planner.size is %zu; expected sizeof(idm_planner), at most %zu",
                     planner->size, sizeof *planner);

@@ -240,7 +240,7 @@ double idm_plan_value(idm_workspace *workspace, size_t variant, const double *z)
 void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, double *decision,
                      double *opt_specification)
 {
-  if (!workspace || !z || !decision || variant >= idm_theta_variants(workspace->theta)) return;
+  if (!workspace || !z || !decision) return;
   const idm_belief_ops *belief = workspace->planner->belief;
   const idm_theta *theta = workspace->theta;
   if (belief && idm_workspace_evaluates(workspace, variant, 0, z)) {
@@ -255,7 +255,7 @@ void idm_plan_policy(idm_workspace *workspace, size_t variant, const double *z, 
 void idm_plan_policy_after(idm_workspace *workspace, size_t variant, int steps, const double *z,
                            double *decision)
 {
-  if (!workspace || !z || !decision || variant >= idm_theta_variants(workspace->theta)) return;
+  if (!workspace || !z || !decision) return;
   const idm_belief_ops *belief = workspace->planner->belief;
   if (belief && idm_workspace_evaluates(workspace, variant, steps, z))
     belief->policy(workspace->content, variant, steps, z, decision, NULL, workspace->scratch);
@@ -271,7 +271,7 @@ bool idm_workspace_has_bias(const idm_workspace *workspace)
 void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const double *z, int last,
                      double *choice)
 {
-  if (!workspace || !z || !choice || variant >= idm_theta_variants(workspace->theta)) return;
+  if (!workspace || !z || !choice) return;
   const size_t actions = workspace->theta->sizes.actions;
   const choice_bias bias = idm_choice_bias_of(workspace->theta);
   double open;
@@ -286,8 +286,7 @@ void idm_plan_choice(idm_workspace *workspace, size_t variant, int steps, const 
 void idm_plan_quality(idm_workspace *workspace, size_t variant, int steps, const double *z,
                       double *quality)
 {
-  if (!workspace || !z || !quality || variant >= idm_theta_variants(workspace->theta) || steps < 0)
-    return;
+  if (!workspace || !z || !quality) return;
   const idm_belief_ops *belief = workspace->planner->belief;
   if (belief && belief->quality && idm_workspace_evaluates(workspace, variant, steps, z))
     belief->quality(workspace->content, variant, steps, z, quality, workspace->scratch);

@@ -376,6 +376,11 @@ idm_status idm_calibrate(const idm_problem *problem, const idm_settings *setting
 {
   idm_require(problem, settings, ret_calibration);
   *ret_calibration = NULL;
+  if (problem->utility_sources)
+    return idm_fail(
+        opt_error, IDM_USAGE,
+        "the problem has utilities from columns of a log, which a simulation lacks: set "
+        "them to numbers");
   idm_watcher watcher = settings->watcher;
   idm_calibration *calibration = NULL;
   idm_status status =

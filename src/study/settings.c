@@ -199,7 +199,7 @@ static idm_status add_columns(idm_labels *columns, const idm_labels *more, idm_e
       status = idm_labels_set(&all, count++, more->name[i], strlen(more->name[i]), opt_error);
   }
   for (size_t i = count; i < all.count; i++) free(all.name[i]);
-  all.count = count;
+  if (all.name) all.count = count; /* else the creation failed */
   idm_labels_destroy(columns);
   *columns = all;
   return status;
@@ -284,6 +284,14 @@ static idm_status read_log(idm_problem *problem, const char *const *paths, size_
               : idm_data_parse_csv(text, length, "text", problem, &options, ret_data, opt_notes,
                                    opt_error);
   if (status == IDM_OK) status = idm_log_take(problem, ret_data, opt_error);
+  if (status == IDM_OK && opt_settings && opt_settings->audit.request.preferences[0]) {
+    status = idm_preferences_read_csv(opt_settings->audit.request.preferences, *ret_data, opt_notes,
+                                      opt_error);
+    if (status != IDM_OK) {
+      idm_data_destroy(*ret_data);
+      *ret_data = NULL;
+    }
+  }
   idm_labels_destroy(&columns);
   free(where);
   return status;

@@ -458,9 +458,30 @@ static void excluded_observations(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A capacity determines its multiplier, as `idm solve` does: the plan has the complexity of the
+ * capacity. Evaluations out of range are NaN. */
+static void capacities_are_met(void **state)
+{
+  (void)state;
+  idm_problem *problem = NULL;
+  idm_workspace *workspace = NULL;
+  idm_forward forward;
+  double quality[3] = {0, 0, 0};
+  check(idm_problem_read("example:diag", &problem, NULL, &support_error));
+  check(idm_problem_set(problem, "decision_capacity=0.3", &support_error));
+  check(idm_solve(problem, &workspace, &support_error));
+  check(idm_plan_forward(workspace, 0, &forward, NULL, &support_error));
+  assert_near(forward.decision, 0.3, 1e-4);
+  idm_plan_quality(workspace, 1, 0, (const double[]){0.5, 0.5}, quality);
+  for (size_t u = 0; u < 3; u++) assert_true(isnan(quality[u]));
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(capacities_are_met),
       cmocka_unit_test(probabilities_are_those_of_the_plan),
       cmocka_unit_test(belief_is_bayes_rule),
       cmocka_unit_test(actions_are_drawn_from_the_probabilities),

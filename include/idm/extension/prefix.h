@@ -28,10 +28,10 @@ typedef struct idm_prefix_node {
   uint32_t first_row; /* index of a data row of this node, for messages; for a start: of its first
                          child */
   bool missed;        /* a missed response, see idm_data.missed */
-  bool leaf;          /* no child: its observation is never used */
+  bool leaf;          /* no child: no later row uses the memory after it */
   bool last; /* last row of its trajectories; a separate node if an action was not recorded, since a
                 missing last action may be one that ends the trajectory */
-  bool all_recorded; /* no missing cells in its subtree */
+  bool all_recorded; /* below it nothing is missing, but for observations of leaves */
   uint64_t count;    /* number of trajectories through this node */
 } idm_prefix_node;
 

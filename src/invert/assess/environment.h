@@ -148,7 +148,7 @@ void idm_environment_close(environment_check *e);
 /* Standard error of the probability of direction i, from the information of the log's observations;
  * NaN if the log has less information than one observation. */
 double idm_environment_error(const environment_check *e, size_t i);
-/* The result as a test of the model (idm/assess.h). */
+/* The result as a test of the model (invert/assess.h). */
 idm_model_test_result idm_environment_result(const environment_check *e);
 /* Record the environment row of the table of checks at a level, and add a sentence if the test
  * fails. The outcome is a remark if the difference is below 2 % or the agent's planner does not

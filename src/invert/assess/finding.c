@@ -97,6 +97,8 @@ static void assess_behavior(idm_assessment *a, const idm_projection *p)
 static idm_status select_last_batch(const idm_data *data, idm_data **ret_last, idm_error *opt_error)
 {
   const double *batch = data->number[IDM_COLUMN_BATCH];
+  if (!batch)
+    return idm_fail(opt_error, IDM_INPUT, "the log was read without its column of batches");
   uint32_t *trajectory = idm_new(data->trajectories, sizeof *trajectory);
   double last = -INFINITY;
   size_t count = 0;

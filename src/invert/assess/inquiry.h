@@ -73,7 +73,7 @@ bool idm_context_can_run(const check_context *q, idm_check_id id);
 
 /* === checks ================================================================================= */
 
-/* Functions of the rows of the table of checks (idm/check.h). */
+/* Functions of the rows of the table of checks (invert/checks.h). */
 
 /* Measures, records in q->assessment->checks, and adds sentences to its notes. Rows that read the
  * log have an open fit q->f, other rows none. A row that is not recorded counts as not run because

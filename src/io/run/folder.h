@@ -19,7 +19,7 @@
  * untrusted source: its files must be regular files and its inner folders must be folders. Links,
  * pipes, sockets and devices of these names are IDM_INPUT. */
 
-/* All names that the program creates in a folder, except the temporary names of files (idm/file.h).
+/* All names that the program creates in a folder, except the temporary names of files (io/file.h).
  * tests/folders.py reads this list. */
 #define IDM_FILE_CONFIG       "config.yaml"
 #define IDM_FILE_POSTERIOR    "run.nc"

@@ -79,14 +79,14 @@ extern const char *const idm_netcdf_answers[];
 
 /* === netcdf read ============================================================================ */
 
-/* Read run.nc at a location; see idm/run.h. */
+/* Read run.nc at a location; see io/run.h. */
 
 idm_status idm_posterior_read_netcdf_at(const idm_location *place, idm_posterior **ret_posterior,
                                         idm_error *opt_error);
 
 /* === netcdf write =========================================================================== */
 
-/* Write run.nc at a location; see idm/run.h. */
+/* Write run.nc at a location; see io/run.h. */
 
 idm_status idm_posterior_write_netcdf_at(const idm_posterior *posterior, const idm_problem *problem,
                                          const idm_data *opt_data, const idm_location *place,
@@ -144,7 +144,7 @@ bool idm_statistic_given(const idm_statistic *statistic, const idm_statistics *f
 
 /* === stan =================================================================================== */
 
-/* Write CSV in the layout of CmdStan at a location; see idm/run.h. */
+/* Write CSV in the layout of CmdStan at a location; see io/run.h. */
 
 idm_status idm_posterior_write_stan_at(const idm_posterior *posterior, size_t chain,
                                        const idm_location *place, idm_error *opt_error);

@@ -15,7 +15,7 @@
 
 /* config.yaml: functions that are shared with runs other than fits. */
 
-/* As the functions of idm/request.h, at locations. */
+/* As the functions of io/request.h, at locations. */
 idm_status idm_request_write_at(const idm_problem *problem, const idm_request *request,
                                 const idm_location *location, idm_error *opt_error);
 idm_status idm_request_read_at(const idm_location *location, idm_problem **ret_problem,
@@ -33,7 +33,7 @@ bool idm_yaml_has_section(const idm_location *location, const char *name);
 
 /* === audit request ========================================================================== */
 
-/* Requests of audits at locations; see idm/audit_run.h. */
+/* Requests of audits at locations; see io/audit_run.h. */
 
 idm_status idm_audit_request_read_at(const idm_location *location, idm_problem **ret_problem,
                                      idm_audit_request *request, idm_notes *opt_notes,

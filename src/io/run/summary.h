@@ -15,7 +15,7 @@
 
 /* === summary ================================================================================ */
 
-/* summary.json at locations; see idm/request.h. */
+/* summary.json at locations; see io/request.h. */
 
 idm_status idm_summary_write_at(const idm_posterior *posterior, const idm_assessment *assessment,
                                 const idm_projection *opt_projection, const idm_location *location,

@@ -30,7 +30,7 @@ idm_plan_report idm_learning_cache_report(const learning_cache *l);
 
 /* === batch ================================================================================== */
 
-/* Transitions of a log, for planners that store them: see idm/planner.h. */
+/* Transitions of a log, for planners that store them: see idm/extension/planner.h. */
 
 /* Returns a copy; NULL if memory runs out. */
 idm_batch *idm_batch_copy(const idm_batch *batch);
