@@ -151,13 +151,14 @@ const char *idm_settings_name(const idm_settings *settings, size_t index, char *
 void idm_settings_watch(idm_settings *settings, idm_watch opt_watch, void *context)
 {
   if (!settings) return;
-  settings->watcher = (idm_watcher){opt_watch, context};
+  settings->watcher = (idm_watcher){opt_watch, context, false};
 }
 
 bool idm_watcher_call(void *watcher, double done)
 {
-  const idm_watcher *w = watcher;
-  return w->watch && w->watch(w->context, done);
+  idm_watcher *w = watcher;
+  if (w->watch && w->watch(w->context, done)) w->stopped = true;
+  return w->stopped;
 }
 
 bool idm_watcher_progress(void *watcher, const idm_progress_state *work)

@@ -100,6 +100,7 @@ idm_status idm_dynamics_assess(const idm_posterior *learnt, const char *folder, 
 typedef struct idm_watcher {
   idm_watch watch; /* or NULL */
   void *context;
+  bool stopped; /* the watch has returned true */
 } idm_watcher;
 
 struct idm_settings {
