@@ -14,7 +14,8 @@ per part instead.
 A header of src/ declares functions of its own module. A file that registers a planner, an inverse planner or a sampler
 is named after one of them.
 
-Parts of the paper that documents and sources cite by number must exist.
+Parts of the paper that documents and sources cite by number must exist. So must pages, sections and sources that they
+link to or cite.
 """
 import pathlib
 import re
@@ -236,7 +237,7 @@ def miscited():
     """Citations such as "Sections 5.1 and 5.2" of parts that do not exist in the paper."""
     word = "|".join(PAPER).replace("Appendix", "Appendix|Appendice")
     cited = re.compile(rf"\b({word})s? ((?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b(?:(?:, | and | to )(?:[0-9]+(?:\.[0-9]+)?|[A-Z])\b)*)")
-    files = [path for pattern in ("*.md", "docs/*.md", "src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/*.py",
+    files = [path for pattern in ("*.md", "docs/**/*.md", "src/**/*.[ch]", "include/**/*.h", "tests/**/*.[ch]", "tests/*.py",
                                   "validation/*.py", "examples/**/*.md", "examples/**/*.yaml", "bench/*.py", "bench/*.sh")
              for path in ROOT.glob(pattern)]
     for path in sorted(files):
@@ -247,6 +248,59 @@ def miscited():
                     yield f"{path.relative_to(ROOT)}: the paper has no {kind} {part}"
 
 
+def read_text(pattern):
+    """Path and text of each file of the tree that matches the pattern, without build folders."""
+    for path in sorted(ROOT.glob(pattern)):
+        if path.is_file() and not path.relative_to(ROOT).parts[0].startswith(("build", ".")):
+            yield path, path.read_text(encoding="utf-8", errors="replace")
+
+
+def find_anchors(text):
+    """Anchors of the headings of a page in Markdown."""
+    headings = re.findall(r"^#+ (.+)$", text, re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def missing_sections(page, words):
+    """Numbers of sections, as in "control.md, 7 and 8", that a page does not have."""
+    known = re.findall(r"^## (\d+) ", page.read_text(encoding="utf-8"), re.M)
+    return [section for section in re.findall(r"\d+", words) if section not in known]
+
+
+def broken_links():
+    """Relative links in Markdown to a file, section or heading that does not exist."""
+    for path, text in read_text("**/*.md"):
+        for words, target in re.findall(r"([^\[\]]*)\]\(([^()\s]+)\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            page = path.parent / name if name else path
+            if not page.exists():
+                yield f"{path.relative_to(ROOT)} links to {target}, which does not exist"
+            elif anchor and anchor not in find_anchors(page.read_text(encoding="utf-8")):
+                yield f"{path.relative_to(ROOT)} links to {target}, and the page has no such heading"
+            elif re.search(r"\.md,\s", words) and missing_sections(page, words.partition(".md,")[2]):
+                yield f"{path.relative_to(ROOT)} links to {words!r}, and the page has no such section"
+
+
+def broken_citations():
+    """Citations of pages, sections ("docs/method/control.md, 8") and sources that do not exist."""
+    cited = re.compile(r"(?<![\w/.])(docs/[a-z][\w/.-]*\.[a-z]+)(?:,(?:\s+\*)?\s+(\d+(?:(?:, | and | to )\d+)*))?")
+    for suffix in ("md", "c", "h", "in", "py", "sh", "yaml", "txt", "cmake"):
+        for path, text in read_text(f"**/*.{suffix}"):
+            for page, sections in cited.findall(text):
+                file = ROOT / page
+                if not file.exists():
+                    yield f"{path.relative_to(ROOT)} cites {page}, which does not exist"
+                    continue
+                for section in missing_sections(file, sections):
+                    yield f"{path.relative_to(ROOT)} cites {page}, {section}, and the page has no such section"
+    for path, text in read_text("docs/**/*.md"):
+        for source in re.findall(r"(?<![\w/.])((?:src|include|tests|validation|examples|bench)/[\w/.-]+\.[a-z]+)", text):
+            if not (ROOT / source).exists():
+                yield f"{path.relative_to(ROOT)} cites {source}, which does not exist"
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     nm = sys.argv[2] if len(sys.argv) > 2 else "nm"
@@ -255,7 +309,7 @@ def main():
     missing = [file for file in includes if file.endswith(".c") and file not in objects]
     failures = [f"{file} is in no layer" for file in strange]
     failures += [f"{file} has no object in {build}: build first" for file in missing]
-    failures += [*incomplete_json(), *misnamed(), *untested(), *miscited()]
+    failures += [*incomplete_json(), *misnamed(), *untested(), *miscited(), *broken_links(), *broken_citations()]
     if not failures:
         defined, needed = read_symbols(nm, objects)
         uses, layers = draw_uses(defined, needed), find_layers(includes, defined)

@@ -1082,7 +1082,7 @@ test_classes() {
   fails 3 'infinite for every deterministic rule' fit example:maintenance soft.csv --class det-dm-il --divergence kl -o box/run
   succeeds fit example:maintenance best.csv --class rs-irl -o class-run --overwrite
   holds "solve reports that the risk level has no effect with one model" grep -q 'the agent has one model: the risk level has no effect' out
-  # The example of docs/classes.md.
+  # The example of docs/reference/classes.md.
   succeeds convert example:maintenance wary.yaml --set planner=cvar-robust --set alpha=0 --set risk_level=0.25 --set start=[0.4,0.3,0.3]
   printf 'models: {uniform: 0.5}\nfree: {utility: {entries: [run.worn]}, risk_level: {}}\n' >> wary.yaml
   succeeds simulate wary.yaml -n 100 --steps 10 --seed 1 -o wary.csv
@@ -2593,8 +2593,8 @@ test_help() {
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
   done
   for what in parameters columns checks; do
-    page=files.md
-    [ "$what" = checks ] && page=checks.md
+    page=reference/$what.md
+    [ "$what" = columns ] && page=reference/log.md
     succeeds list "$what" --markdown
     sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/$page" |
       sed '1d;$d' >written

@@ -1,7 +1,7 @@
 /* Compares numbers across machines: solutions, likelihoods, gradients and fits against the table
  * numbers.csv, which this program wrote on one machine (arm64, gcc). Each row has a tolerance;
- * docs/portability.md contains the measured differences. With IDM_NUMBERS=FILE, the program first
- * writes this machine's table to FILE. */
+ * docs/reference/portability.md contains the measured differences. With IDM_NUMBERS=FILE, the
+ * program first writes this machine's table to FILE. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

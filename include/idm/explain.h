@@ -109,7 +109,7 @@ IDM_API idm_interval idm_explanation_interval(const idm_explanation *explanation
 IDM_API idm_interval idm_explanation_surprise(const idm_explanation *explanation,
                                               const idm_data *data, size_t row);
 /* Biases of recognition that the numbers of an agent show: name of bias `index` of the table of
- * docs/explain.md, and whether the agent shows it. NULL past the last. */
+ * docs/reference/explain.md, and whether the agent shows it. NULL past the last. */
 IDM_API const char *idm_explanation_bias(size_t index);
 IDM_API bool idm_explanation_has_bias(const idm_explanation *explanation, size_t person,
                                       size_t index);

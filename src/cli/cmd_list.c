@@ -496,8 +496,7 @@ static idm_status run(cli_call *call)
 static const cli_option options[] = {
     {.name = "markdown",
      .kind = CLI_FLAG,
-     .help = "parameters, columns and checks as a table in Markdown, as in docs/files.md and "
-             "docs/checks.md"},
+     .help = "parameters, columns and checks as a table in Markdown, as in docs/reference/"},
     {.name = "proposition",
      .kind = CLI_FLAG,
      .help = "classes: both sides of the paper's proposition for example:maintenance, computed "

@@ -1,5 +1,5 @@
 /* Checks of an answer, one row per check. The verdict, summary.json, the report, `idm check` and
- * its exit code, `idm list checks` and docs/checks.md are derived from the table. */
+ * its exit code, `idm list checks` and docs/reference/checks.md are derived from the table. */
 #ifndef IDM_INVERT_CHECKS_H
 #define IDM_INVERT_CHECKS_H
 

@@ -36,7 +36,7 @@ typedef struct idm_prior {
   double *argument; /* [count], owned; NULL for flat */
 } idm_prior;
 
-/* Hierarchical prior of a block (docs/people.md). 0: derived from the block's prior. */
+/* Hierarchical prior of a block (docs/reference/people.md). 0: derived from the block's prior. */
 typedef struct idm_population {
   double sd;          /* scale of the half-normal prior of the sd between people */
   double coefficient; /* sd of the normal prior of a coefficient */
