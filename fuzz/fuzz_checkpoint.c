@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "infer/chains.h"
-#include "infer/samplers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/request.h"
+#include "io/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

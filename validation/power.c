@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/part.h"
+#include "data/trajectories.h"
+#include "invert/assess.h"
 #include "invert/assess/asked_support.h"
 #include "invert/assess/changing_support.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/inquiry.h"
 #include "invert/assess/odd_support.h"
-#include "invert/check.h"
 
 static const char bandit[] =
     "states: [a_good, b_good]\n"

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/quantile.h"
+#include "base/door.h"
+#include "idm/status.h"
 
 /* === gamma ================================================================================== */
 
@@ -118,6 +119,10 @@ void idm_covariance(const idm_points *points, double ddof, double *mean, double 
 /* === quantile =============================================================================== */
 
 /* Sorted numbers and their quantiles. */
+
+/* Quantile q of x[count], which is sorted in place; linear interpolation between order statistics
+ * (type 7 in R). NaN if count is 0, a value is NaN, or q is outside [0, 1]. */
+IDM_CHECKED double idm_quantile(double *x, size_t count, double q);
 
 /* Ascending order, infinities included; x must not contain NaN. */
 void idm_sort(double *x, size_t count);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/statistics.h"
-#include "belief/filter.h"
+#include "belief/belief.h"
 
 /* === filter ================================================================================= */
 

@@ -1,5 +1,5 @@
 /* The simplex lattice and its Freudenthal triangulation (docs/method/control.md, 7). */
-#include "belief/lattice.h"
+#include "belief/belief.h"
 
 #include <math.h>
 

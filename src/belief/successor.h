@@ -16,8 +16,7 @@
 
 #include "base/soft.h"
 #include "base/vector.h"
-#include "belief/filter.h"
-#include "belief/lattice.h"
+#include "belief/belief.h"
 
 /* Rows of one (action, model), in one of two formats.
  *

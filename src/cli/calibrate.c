@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
 
 /* A study draws one vector per log from the prior, so runs of a population or of people are
  * refused. */

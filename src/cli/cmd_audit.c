@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
 
 static const char usage[] = "usage: idm audit PROBLEM DATA... --by COLUMN -o RUN";
 

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
 #include "io/file.h"
 
 /* === classes ================================================================================ */

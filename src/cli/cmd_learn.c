@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
 
 /* Models are reported as nearly equal below this mean total variation distance between a row of a
  * model and the mean of the models. The paper's perturbation by 0.1 gives 0.044 to 0.067. */

@@ -9,7 +9,6 @@
 #include "base/system.h"
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
 
 /* === search =================================================================================== */
 

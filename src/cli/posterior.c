@@ -6,7 +6,6 @@
 
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "cli/terminal.h"
 #include "idm/figure.h"
 #include "io/run/folder.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/system.h"
 #include "cli/cli.h"
-#include "cli/terminal.h"
+#include "cli/common.h"
 
 /* === progress =============================================================================== */
 

@@ -8,7 +8,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "idm/extension/data.h"
 #include "idm/extension/intake.h"
 

@@ -1,6 +1,6 @@
 /* Summaries of a log for its problem: counts of labels, lengths, and observations against the
  * dynamics. */
-#include "data/lint.h"
+#include "data/trajectories.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "data/smooth.h"
 
 void idm_lint_destroy(idm_lint *lint)
 {

@@ -7,7 +7,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "idm/extension/data.h"
 
 /* === part =================================================================================== */

@@ -1,6 +1,6 @@
 /* Preferences between trajectories: create and check them, and find cycles by depth-first search.
  */
-#include "data/part.h"
+#include "data/trajectories.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Expected counts of a hidden Markov model over one trajectory, by the forward-backward recursion.
  */
-#include "data/smooth.h"
+#include "data/trajectories.h"
 
 #include <stdlib.h>
 #include <string.h>

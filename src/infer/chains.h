@@ -1,4 +1,6 @@
-/* Several Markov chains in parallel, and their checkpoints. */
+/* Markov chains: registry of samplers, several chains in parallel, and diagnostics of their draws.
+ *
+ * Contents: samplers · chains · diagnostics */
 #ifndef IDM_INFER_CHAINS_H
 #define IDM_INFER_CHAINS_H
 
@@ -7,9 +9,26 @@
 #include <stdint.h>
 
 #include "base/door.h"
+#include "base/statistics.h"
 #include "idm/extension/random.h"
 #include "idm/extension/sampler.h"
+#include "idm/fit.h"
 #include "idm/status.h"
+
+/* === samplers =============================================================================== */
+
+/* Registry of samplers. */
+
+/* Registry: sampler number `index`, or NULL past the last. */
+IDM_CHECKED const idm_sampler *idm_sampler_at(size_t index);
+/* Registry: the sampler of that name, or NULL. */
+IDM_CHECKED const idm_sampler *idm_sampler_find(const char *name);
+/* Names of all samplers for a message, as in "metropolis, nuts, slice or paper". Returns buffer. */
+IDM_CHECKED const char *idm_sampler_names(char *buffer, size_t size);
+
+/* === chains ================================================================================= */
+
+/* Several Markov chains in parallel, and their checkpoints. */
 
 typedef struct idm_chains_settings {
   const idm_sampler *sampler;
@@ -68,5 +87,18 @@ IDM_CHECKED idm_status idm_chains_save(const idm_chains *chains, uint64_t label,
                                        size_t *ret_length, idm_error *opt_error);
 IDM_CHECKED idm_status idm_chains_load(idm_chains *chains, uint64_t label, const char *bytes,
                                        size_t length, idm_error *opt_error);
+
+/* === diagnostics ============================================================================ */
+
+/* Diagnostics of MCMC draws: R-hat, effective sample sizes, Monte Carlo errors and E-BFMI. */
+
+/* Compute the diagnostics of draws x[chain * chain_stride + draw * draw_stride]; `tail` is set to
+ * NaN. All fields are NaN without draws. IDM_MEMORY where memory runs out. */
+IDM_CHECKED idm_status idm_diagnose(const double *x, size_t chains, size_t draws,
+                                    size_t chain_stride, size_t draw_stride,
+                                    idm_diagnosis *diagnosis, idm_error *opt_error);
+/* Energy Bayesian fraction of missing information (E-BFMI) of one chain, energy[draws]. NaN for
+ * fewer than two draws. */
+IDM_CHECKED double idm_ebfmi(const double *energy, size_t draws);
 
 #endif

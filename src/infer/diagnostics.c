@@ -12,7 +12,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "infer/distribution.h"
 
 /* === ess ====================================================================================== */

@@ -7,10 +7,9 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/quantile.h"
 #include "base/statistics.h"
+#include "infer/approximation.h"
 #include "infer/distribution.h"
-#include "infer/pareto.h"
 
 /* === distribution =========================================================================== */
 

@@ -1,11 +1,71 @@
-/* Tail probabilities of distributions. */
+/* Distributions and coordinates: transformations to R^n, priors, and tail probabilities.
+ *
+ * Contents: transform · prior · distribution */
 #ifndef IDM_INFER_DISTRIBUTION_H
 #define IDM_INFER_DISTRIBUTION_H
 
 #include <stddef.h>
 
 #include "base/door.h"
+#include "idm/extension/random.h"
+#include "idm/extension/theta.h"
 #include "idm/status.h"
+
+/* === transform ============================================================================== */
+
+/* Coordinates: scales of parameters, and transformations of constrained numbers and distributions
+ * to R^n. See docs/method/inference.md, 1. */
+
+/* Coordinate c of a value v on a scale: identity c = v, log c = log v, inverse c = 1/v, signed-log
+ * c = sign(v) log(1 + |v|), logit c = log(v / (1 - v)). */
+IDM_CHECKED double idm_scale_transform(idm_scale scale, double value);
+/* Value of a coordinate on a scale: the inverse of idm_scale_transform. */
+IDM_CHECKED double idm_scale_inverse(idm_scale scale, double coordinate);
+
+/* A number c in (lower, upper), whose ends may be infinite, as a function of y in R: identity,
+ * exponential or logistic. opt_derivative receives dc/dy, opt_log_jacobian its logarithm, and
+ * opt_log_jacobian_grad the derivative of that logarithm. */
+IDM_CHECKED double idm_constrain(double lower, double upper, double y, double *opt_derivative,
+                                 double *opt_log_jacobian, double *opt_log_jacobian_grad);
+/* Inverse of idm_constrain. */
+IDM_CHECKED double idm_unconstrain(double lower, double upper, double c);
+
+/* A distribution p [count] as a function of y [count - 1] by stick-breaking, as in the Stan
+ * reference manual. Returns the log Jacobian. */
+IDM_CHECKED double idm_simplex_constrain(size_t count, const double *y, double *p);
+/* Inverse of idm_simplex_constrain. */
+IDM_CHECKED void idm_simplex_unconstrain(size_t count, const double *p, double *y);
+/* Gradient in y: gradient [count - 1] = d/dy (f(p(y)) + log Jacobian), given gradient_p = df/dp
+ * [count]. */
+IDM_CHECKED void idm_simplex_backward(size_t count, const double *y, const double *gradient_p,
+                                      double *gradient);
+
+/* === prior ================================================================================== */
+
+/* Univariate priors and the Dirichlet distribution. See docs/method/inference.md, 2. */
+
+/* Normalised log density of a univariate prior at c (0 for flat), and its derivative. -inf outside
+ * the support. For Dirichlet see idm_dirichlet_log_density. */
+IDM_CHECKED double idm_prior_log_density(const idm_prior *prior, double c, double *opt_derivative);
+/* A random draw; NaN for a flat prior. */
+IDM_CHECKED double idm_prior_draw(const idm_prior *prior, idm_random *random);
+/* Ends of the support; infinite if unbounded. */
+IDM_CHECKED void idm_prior_support(const idm_prior *prior, double *lower, double *upper);
+/* Standard deviation of the prior; infinite for flat. */
+IDM_CHECKED double idm_prior_sd(const idm_prior *prior);
+/* Mean of the prior; NaN for flat. */
+IDM_CHECKED double idm_prior_mean(const idm_prior *prior);
+/* Log density of a Dirichlet distribution at p [count], and its derivative with respect to p, into
+ * opt_derivative [count]. */
+IDM_CHECKED double idm_dirichlet_log_density(size_t count, const double *concentration,
+                                             const double *p, double *opt_derivative);
+/* Draw p [count] from a Dirichlet distribution. */
+IDM_CHECKED void idm_dirichlet_draw(size_t count, const double *concentration, idm_random *random,
+                                    double *p);
+
+/* === distribution =========================================================================== */
+
+/* Tail probabilities of distributions. */
 
 /* Upper tail probability of a chi-square distribution with `degrees` degrees of freedom (may be
  * fractional): 1 for x <= 0; NaN where an argument is NaN, or the degrees are negative or infinite.

@@ -1,6 +1,6 @@
 /* Laplace approximation: minus the Hessian at a mode, by differences that are wide relative to
  * kinks and rounding errors, and its inverse. See docs/method/inference.md, 7. */
-#include "infer/laplace.h"
+#include "infer/approximation.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Maximisation by L-BFGS (Nocedal 1980) with the weak Wolfe line search of Lewis and Overton
  * (2013), which requires no smoothness along the line and therefore tolerates kinks and ends of the
  * support; and pattern search. */
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/dense.h"
-#include "infer/mixture.h"
+#include "infer/approximation.h"
 #include "infer/sampler.h"
 
 /* === metropolis ============================================================================= */

@@ -8,7 +8,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "infer/mixture.h"
+#include "infer/approximation.h"
 
 /* === mixture ================================================================================ */
 

@@ -7,8 +7,6 @@
 
 #include "base/statistics.h"
 #include "infer/distribution.h"
-#include "infer/prior.h"
-#include "infer/transform.h"
 
 /* === prior ================================================================================== */
 

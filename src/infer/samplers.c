@@ -1,5 +1,5 @@
 /* The registry of samplers. */
-#include "infer/samplers.h"
+#include "infer/chains.h"
 
 #include <stdio.h>
 #include <string.h>

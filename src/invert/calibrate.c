@@ -10,16 +10,15 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "idm/extension/inverse.h"
-#include "infer/diagnostics.h"
-#include "infer/transform.h"
+#include "infer/chains.h"
+#include "infer/distribution.h"
 #include "invert/assess.h"
 #include "invert/calibrate.h"
-#include "invert/check.h"
 #include "invert/matching.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
 #include "invert/utility/preferred.h"
-#include "plan/simulate.h"
+#include "plan/plan.h"
 
 /* === recovery =============================================================================== */
 

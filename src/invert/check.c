@@ -1,5 +1,5 @@
 /* Table of checks, and operations on their results. */
-#include "invert/check.h"
+#include "invert/assess.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include "base/door.h"
 #include "idm/explain.h"
-#include "invert/trials.h"
+#include "invert/predict.h"
 
 /* Named biases of recognition. A bias is reported if the 90 % interval of its number lies more than
  * 10 % beyond the value under Bayes' rule, with at least IDM_BIAS_UPDATES updates of each kind that

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "invert/fork.h"
 
 /* === fork =================================================================================== */

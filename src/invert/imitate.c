@@ -1,13 +1,13 @@
 /* Imitation: minimises the mean KL divergence between a teacher's and a student's policies over
  * states by L-BFGS. */
-#include "invert/imitate.h"
+#include "invert/project.h"
 
 #include <math.h>
 
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/extension/parameters.h"
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 #include "plan/workspace.h"
 
 /* --- one problem ---------------------------------------------------------------------------- */

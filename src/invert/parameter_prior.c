@@ -4,8 +4,6 @@
 
 #include "base/statistics.h"
 #include "infer/distribution.h"
-#include "infer/prior.h"
-#include "infer/transform.h"
 #include "invert/parameters.h"
 
 /* Concentrations of the Dirichlet prior of a distribution; those of dynamics are per outcome, equal

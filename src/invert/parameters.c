@@ -11,8 +11,6 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
-#include "infer/prior.h"
-#include "infer/transform.h"
 #include "setting/freedom.h"
 
 /* --- items ---------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "base/quantile.h"
 #include "base/statistics.h"
 #include "idm/extension/planner.h"
 #include "invert/fork.h"

@@ -7,7 +7,7 @@
 #include "idm/extension/data.h"
 #include "idm/extension/finding.h"
 #include "idm/extension/problem.h"
-#include "invert/trials.h"
+#include "invert/predict.h"
 
 /* === policy ================================================================================= */
 

@@ -11,8 +11,8 @@
 #include "base/statistics.h"
 #include "idm/extension/finding.h"
 #include "idm/extension/posterior.h"
-#include "infer/diagnostics.h"
-#include "invert/check.h"
+#include "infer/chains.h"
+#include "invert/assess.h"
 #include "invert/grid.h"
 #include "invert/posterior.h"
 

@@ -9,7 +9,7 @@
 #include "idm/extension/inverse.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/posterior.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 
 /* === posterior ============================================================================== */
 

@@ -12,8 +12,6 @@
 #include "invert/fork.h"
 #include "invert/predict.h"
 #include "plan/plan.h"
-#include "plan/score.h"
-#include "plan/simulate.h"
 
 /* Largest number of draws that a prediction averages over. */
 enum { max_draws = 1000 };

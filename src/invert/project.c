@@ -13,10 +13,9 @@
 #include "idm/extension/settings.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 #include "invert/project.h"
-#include "invert/trials.h"
 #include "plan/plan.h"
-#include "plan/score.h"
 
 /* A node of the tree, keyed by what defines a repeated decision: history and available actions. */
 typedef struct decision {

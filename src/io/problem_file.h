@@ -1,10 +1,18 @@
-/* Problem files: YAML, Cassandra's POMDP format, overrides and built-in examples. */
+/* Problem files: YAML, Cassandra's POMDP format, overrides and built-in examples; and alpha
+ * vectors of a plan.
+ *
+ * Contents: problem file · alpha file */
 #ifndef IDM_IO_PROBLEM_FILE_H
 #define IDM_IO_PROBLEM_FILE_H
 
 #include "base/door.h"
 #include "idm/extension/problem.h"
 #include "idm/problem.h"
+#include "plan/plan.h"
+
+/* === problem file =========================================================================== */
+
+/* Problem files: YAML, Cassandra's POMDP format, overrides and built-in examples. */
 
 /* The same, but transitions of many hidden states in a .POMDP file stay sparse (`moves` of the
  * setting), with memory proportional to the number of entries that are not 0. Only planners with
@@ -26,5 +34,17 @@ IDM_CHECKED idm_status idm_problem_write_yaml_headed(const idm_problem *problem,
  * opt_notes; IDM_INPUT if its omission would change the meaning of the problem. */
 IDM_CHECKED idm_status idm_problem_write_pomdp(const idm_problem *problem, const char *path,
                                                idm_notes *opt_notes, idm_error *opt_error);
+
+/* === alpha file ============================================================================= */
+
+/* Write the alpha vectors of a plan to a file in the format of pomdp-solve. */
+
+/* Write the alpha vectors of a planned workspace for one variant of the setting, in the .alpha
+ * format of pomdp-solve: per vector one line with the first action of its plan (counted from 0),
+ * one line with one number per state, and an empty line. The file at `path` is replaced as a whole
+ * or not at all; "-" is standard output. Errors: IDM_USAGE where the planner has no alpha vectors
+ * (only point-based has), IDM_SYSTEM where the file cannot be written. */
+IDM_CHECKED idm_status idm_plan_write_alpha(const idm_workspace *workspace, size_t variant,
+                                            const char *path, idm_error *opt_error);
 
 #endif

@@ -6,9 +6,7 @@
 #include "idm/extension/behavior.h"
 #include "idm/extension/prefix.h"
 #include "idm/plan.h"
-#include "plan/capacity.h"
-#include "plan/score.h"
-#include "plan/simulate.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 
 idm_status idm_solve(const idm_problem *problem, idm_workspace **ret_workspace,

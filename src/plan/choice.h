@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "belief/filter.h"
+#include "belief/belief.h"
 #include "idm/extension/theta.h"
 
 /* === choice bias ============================================================================ */

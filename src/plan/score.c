@@ -14,7 +14,6 @@
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
 #include "plan/plan.h"
-#include "plan/score.h"
 #include "plan/workspace.h"
 
 /* === score ================================================================================== */

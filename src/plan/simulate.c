@@ -10,8 +10,7 @@
 #include "idm/extension/data.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
-#include "plan/follow.h"
-#include "plan/simulate.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 
 /* === follow ================================================================================= */

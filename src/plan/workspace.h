@@ -9,9 +9,7 @@
 #include "idm/extension/random.h"
 #include "idm/extension/setting.h"
 #include "plan/believer/believer.h"
-#include "plan/follow.h"
 #include "plan/plan.h"
-#include "plan/score.h"
 
 /* === workspace ============================================================================== */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "report/canvas.h"
 #include "report/markup.h"
 
 /* === scale ================================================================================== */

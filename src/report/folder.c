@@ -5,11 +5,9 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/figure.h"
-#include "io/audit_run.h"
 #include "io/run.h"
 #include "report/plot.h"
 #include "report/report.h"
-#include "study/campaign.h"
 #include "study/study.h"
 
 idm_status idm_figure_make(const char *kind, const idm_problem *opt_problem,

@@ -11,7 +11,7 @@
 #include "invert/explain.h"
 #include "report/figure.h"
 
-struct idm_request; /* io/request.h */
+struct idm_request; /* io/run.h */
 
 /* Data of a plot. Every kind requires some of these (idm_plot.needs) and uses others if given. */
 typedef struct idm_plot_subject {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_calibration; /* registered in plots.c */
 

@@ -7,13 +7,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "invert/posterior.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
-#include "report/words.h"
 
 extern const idm_plot idm_plot_forest; /* registered in plots.c */
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "report/canvas.h"
+#include "report/markup.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 /* === contour ================================================================================== */
 

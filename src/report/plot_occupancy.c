@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "belief/lattice.h"
-#include "report/canvas.h"
+#include "belief/belief.h"
+#include "report/markup.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/policy.h"
 
 extern const idm_plot idm_plot_occupancy; /* registered in plots.c */
 

@@ -1,6 +1,6 @@
 /* Plot of an agent's policy over beliefs, and of the path of its belief: the paper's figure
  * "Bounded Rational Control". */
-#include "report/policy.h"
+#include "report/panels.h"
 
 extern const idm_plot idm_plot_policy; /* registered in plots.c */
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_posterior; /* registered in plots.c */
 

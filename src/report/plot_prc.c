@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_prc; /* registered in plots.c */
 

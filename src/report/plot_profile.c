@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/assess/profile.h"
+#include "invert/assess/inquiry.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_profile; /* registered in plots.c */
 

@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "infer/distribution.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_rank; /* registered in plots.c */
 

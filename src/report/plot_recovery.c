@@ -1,8 +1,8 @@
 /* Plot of truth against estimate of a study with known truth. */
 #include <math.h>
 
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_recovery; /* registered in plots.c */
 

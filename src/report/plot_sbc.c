@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_sbc; /* registered in plots.c */
 

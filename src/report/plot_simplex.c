@@ -8,11 +8,11 @@
 
 #include "base/memory.h"
 #include "invert/explain.h"
-#include "invert/trials.h"
-#include "plan/follow.h"
-#include "report/canvas.h"
+#include "invert/predict.h"
+#include "plan/plan.h"
+#include "report/markup.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/policy.h"
 
 /* === cases ==================================================================================== */
 

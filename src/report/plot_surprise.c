@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "invert/explain.h"
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_surprise; /* registered in plots.c */
 

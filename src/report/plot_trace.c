@@ -1,8 +1,8 @@
 /* Plot of the draws of a run in their order, with one line per chain. */
 #include <stdio.h>
 
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_trace; /* registered in plots.c */
 

@@ -8,8 +8,8 @@
 #include "idm/extension/data.h"
 #include "invert/fork.h"
 #include "io/problem_file.h"
-#include "plan/capacity.h"
-#include "report/policy.h"
+#include "plan/plan.h"
+#include "report/panels.h"
 
 /* === agents ================================================================================= */
 

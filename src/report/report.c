@@ -13,13 +13,12 @@
 #include "invert/explain.h"
 #include "invert/explain/explain.h"
 #include "invert/fork.h"
-#include "io/audit_run.h"
 #include "io/file.h"
+#include "io/run.h"
 #include "io/run/folder.h"
 #include "report/markup.h"
+#include "report/panels.h"
 #include "report/report.h"
-#include "report/shown.h"
-#include "report/words.h"
 
 /* === page ===================================================================================== */
 

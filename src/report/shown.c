@@ -4,16 +4,15 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "idm/extension/parameters.h"
 #include "invert/explain.h"
 #include "invert/parameters.h"
-#include "invert/trials.h"
-#include "io/request.h"
-#include "plan/capacity.h"
-#include "report/shown.h"
-#include "report/words.h"
+#include "invert/predict.h"
+#include "io/run.h"
+#include "plan/plan.h"
+#include "report/panels.h"
 
 /* === shown ================================================================================== */
 

@@ -6,7 +6,6 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "report/canvas.h"
 #include "report/figure.h"
 #include "report/markup.h"
 

@@ -8,11 +8,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
-#include "io/request.h"
-#include "report/words.h"
+#include "io/run.h"
+#include "report/panels.h"
 
 /* === titles ================================================================================= */
 

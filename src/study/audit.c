@@ -11,13 +11,12 @@
 
 #include "base/door.h"
 #include "idm/audit.h"
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "invert/policy.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/request.h"
 #include "io/run/summary.h"
 
 /* --- the summary ---------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Recovery and calibration studies in a folder: save, resume and read replications.
  *
  * Contents: lines · saving and loading · running · reading back */
-#include "study/campaign.h"
+#include "study/study.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,8 +19,6 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run/folder.h"
-#include "io/run/request.h"
-#include "study/study.h"
 
 /* Seconds between writes of the replications. */
 static const double save_seconds = 5;

@@ -4,12 +4,11 @@
 
 #include "base/door.h"
 #include "idm/learn.h"
+#include "invert/assess.h"
 #include "invert/assess/environment.h"
-#include "invert/check.h"
 #include "invert/posterior.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/request.h"
 #include "io/run/summary.h"
 
 /* Label of a checkpoint of draws. */

@@ -13,15 +13,14 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "idm/fit.h"
-#include "invert/check.h"
-#include "invert/design.h"
+#include "invert/assess.h"
 #include "invert/fork.h"
 #include "invert/joint/joint.h"
+#include "invert/people.h"
 #include "invert/people/people.h"
 #include "io/file.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/request.h"
 #include "io/run/summary.h"
 
 void idm_run_clear(idm_run *run)

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "idm/extension/inverse.h"
 #include "idm/run.h"
-#include "invert/design.h"
+#include "invert/people.h"
 #include "io/log_file.h"
 #include "io/run.h"
 #include "study/study.h"

@@ -11,7 +11,7 @@
 #include "idm/data.h"
 #include "idm/extension/inverse.h"
 #include "invert/classes.h"
-#include "invert/design.h"
+#include "invert/people.h"
 #include "io/log_file.h"
 #include "study/study.h"
 

@@ -3,7 +3,6 @@
 
 #include "allocation/heap_support.h"
 #include "report/explorer/explorer.h"
-#include "report/explorer/parcel.h"
 
 typedef struct parcel {
   char *bytes;

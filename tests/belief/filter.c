@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "belief/filter.h"
+#include "belief/belief.h"
 #include "idm/extension/random.h"
 
 enum { STATES = 4, OBSERVATIONS = 5 };

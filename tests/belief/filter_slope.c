@@ -1,5 +1,5 @@
 /* Tests the derivative of one step of the filter against central differences of the step. */
-#include "belief/filter.h"
+#include "belief/belief.h"
 
 #include <math.h>
 #include <string.h>

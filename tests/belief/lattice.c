@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "idm/extension/random.h"
 
 enum { MOST = 8 };

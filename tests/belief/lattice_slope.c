@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "support.h"
 
 enum { MOST = 6 };

@@ -1,5 +1,5 @@
 /* Tests the erasure channel of a limited sensor against its definition. */
-#include "belief/filter.h"
+#include "belief/belief.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Tests signals that request a stop, each in a child process, and the progress bar of a terminal.
  */
 #include "cli/cli_support.h"
-#include "cli/terminal.h"
+#include "cli/common.h"
 
 #include <signal.h>
 #include <stdlib.h>

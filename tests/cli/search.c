@@ -3,7 +3,7 @@
 #include "base/system.h"
 #include "cli/cli.h"
 #include "cli/cli_support.h"
-#include "cli/terminal.h"
+#include "cli/common.h"
 
 #include <math.h>
 #include <string.h>

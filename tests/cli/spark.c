@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cli/terminal.h"
+#include "cli/common.h"
 #include "support.h"
 
 static void test_bars(void **state)

@@ -1,6 +1,6 @@
 /* Tests the summary of a log: counts, observed and expected frequencies, impossible observations.
  */
-#include "data/lint.h"
+#include "data/trajectories.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "infer/sampler_support.h"
-#include "infer/samplers.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 

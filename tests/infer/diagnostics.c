@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "idm/extension/random.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "support.h"
 
 enum { MOST_DRAWS = 1000, MOST_LINE = 200 };

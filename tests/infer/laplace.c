@@ -1,6 +1,6 @@
 /* Laplace's approximation: exact for normal densities of any scale, close for curved ones,
  * insensitive to small kinks and rounding, and an indication where there is no mode. */
-#include "infer/laplace.h"
+#include "infer/approximation.h"
 
 #include "infer/sampler_support.h"
 

@@ -1,6 +1,6 @@
 /* Maximisation: known modes, bad scales, edges, kinks, rounding, and results never below the start.
  */
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 
 #include "infer/sampler_support.h"
 

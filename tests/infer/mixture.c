@@ -1,6 +1,6 @@
 /* Mixture proposals: densities that integrate to one, draws with that density (chi-square), and
  * chains that jump between modes. */
-#include "infer/mixture.h"
+#include "infer/approximation.h"
 
 #include "infer/sampler.h"
 #include "infer/sampler_support.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "infer/pareto.h"
+#include "infer/approximation.h"
 #include "support.h"
 
 enum { COUNT = 20000 };

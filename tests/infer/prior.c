@@ -14,7 +14,6 @@
 
 #include "idm/extension/random.h"
 #include "infer/distribution.h"
-#include "infer/prior.h"
 #include "support.h"
 
 #define PRIOR(name, ...)                                                                           \

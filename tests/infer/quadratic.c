@@ -1,5 +1,5 @@
 /* Least-squares quadratics: exact for quadratic values, and orthogonal residuals otherwise. */
-#include "infer/mixture.h"
+#include "infer/approximation.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * after warm-up, identical continuation of a copied state, errors passed on. Seeds are fixed; a
  * correct sampler with another seed fails a moment with probability about 1e-5 (five standard
  * errors, which are themselves estimated) and an invariance test with 1e-3. */
-#include "infer/samplers.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/dense.h"
 #include "idm/extension/random.h"
-#include "infer/transform.h"
+#include "infer/distribution.h"
 #include "support.h"
 
 /* --- scales --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* The table of checks: required fields of every row, and merged results that do not depend on the
  * order of the parts. */
-#include "invert/check.h"
+#include "invert/assess.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "support.h"
 
 static idm_workspace *open_workspace(size_t states, int resolution, idm_problem **ret_problem)

@@ -1,6 +1,6 @@
 /* Imitation: a value iteration network is trained on some problems and tested on others, by the
  * mean KL divergence from the teacher's policy. */
-#include "invert/imitate.h"
+#include "invert/project.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The plot kind `running`: means of the draws up to each draw, one line per chain. */
 #include <stdio.h>
 
+#include "report/panels.h"
 #include "report/plot.h"
-#include "report/shown.h"
 
 extern const idm_plot idm_plot_running; /* registered in plots.c */
 

@@ -1,6 +1,6 @@
 /* Tests the panels of a plot over agents: the titles and parameter values that each panel passes to
  * the drawing callback, refused panels, and that the problem itself is not changed. */
-#include "report/policy.h"
+#include "report/panels.h"
 
 #include <math.h>
 #include <stdlib.h>

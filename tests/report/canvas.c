@@ -1,5 +1,5 @@
 /* Tests the drawing of each kind of mark on a panel against page coordinates computed by hand. */
-#include "report/canvas.h"
+#include "report/markup.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Tests the choice of example cases by the action that is due, against value iteration over counts
  * of test results. */
-#include "report/policy.h"
+#include "report/panels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * the grid, and saddle cells. */
 #include <math.h>
 
-#include "report/canvas.h"
+#include "report/markup.h"
 #include "support.h"
 
 enum { GRID = 81 };

@@ -2,7 +2,7 @@
  * unit integral. */
 #include <math.h>
 
-#include "report/shown.h"
+#include "report/panels.h"
 #include "support.h"
 
 enum { DRAWS = 2000, POINTS = 400 };

@@ -1,6 +1,6 @@
 /* Tests the predicted probabilities of observed decisions against the trials of the library and,
  * for people, against plans computed here for each draw. */
-#include "report/shown.h"
+#include "report/panels.h"
 
 #include <math.h>
 #include <stdlib.h>

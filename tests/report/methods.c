@@ -1,12 +1,12 @@
 /* Tests the methods text of a report against expected sentences: counts of the log, priors, formula
  * and hierarchy. */
-#include "report/words.h"
+#include "report/panels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/request.h"
+#include "io/run.h"
 #include "report/report_support.h"
 
 static void expect(const idm_plot_subject *subject, const char *words, bool there)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/figure_support.h"
-#include "report/shown.h"
+#include "report/panels.h"
 
 /* Compares each bin's mean prediction and frequency with a second pass over all decisions. */
 static void expect_bins(const idm_decisions *d, size_t action, const idm_mark *ranges)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/figure_support.h"
-#include "report/shown.h"
+#include "report/panels.h"
 
 /* Returns the curve of an action; its name is the action followed by its area. */
 static const idm_mark *curve_of(const idm_figure *figure, const char *action)

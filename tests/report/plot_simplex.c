@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/figure_support.h"
-#include "report/policy.h"
+#include "report/panels.h"
 
 static void cells_and_boundary(void **state)
 {

@@ -1,5 +1,5 @@
 /* Tests panels of policies: marks against the policy of the plan, and the titles of the views. */
-#include "report/policy.h"
+#include "report/panels.h"
 
 #include "idm/extension/data.h"
 #include "support.h"

@@ -2,8 +2,8 @@
  * truth. */
 #include <string.h>
 
+#include "report/panels.h"
 #include "report/report_support.h"
-#include "report/shown.h"
 
 static void test_choosing(void **state)
 {

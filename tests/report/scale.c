@@ -1,5 +1,5 @@
 /* Tests the scales of axes: ends, ticks, labels and positions. */
-#include "report/canvas.h"
+#include "report/markup.h"
 
 #include <float.h>
 #include <math.h>

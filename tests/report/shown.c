@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/prior.h"
+#include "infer/distribution.h"
+#include "report/panels.h"
 #include "report/report_support.h"
-#include "report/shown.h"
 
 static idm_status choose(const idm_posterior *p, const idm_problem *opt_problem, size_t most,
                          const char *const *names, size_t count, idm_plot_quantities *shown,

@@ -1,5 +1,5 @@
 /* Tests the titles of quantities, series and items against expected texts. */
-#include "report/words.h"
+#include "report/panels.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tests the division of a simplex into triangles: they cover it once, and the mass at a point is
  * divided among the triangles that contain it. */
-#include "report/canvas.h"
+#include "report/markup.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Tests the sentences of reports against expected texts: one parameter, several, too many to name,
  * groups, people, and point estimates. */
-#include "report/words.h"
+#include "report/panels.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "invert/assess.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/inquiry.h"
-#include "invert/check.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 #include "invert/policy.h"

@@ -13,9 +13,8 @@
 #include "base/text.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
-#include "infer/diagnostics.h"
-#include "infer/pareto.h"
-#include "infer/samplers.h"
+#include "infer/approximation.h"
+#include "infer/chains.h"
 #include "invert/assess/inquiry.h"
 #include "invert/posterior.h"
 

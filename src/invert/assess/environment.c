@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
-#include "invert/check.h"
+#include "invert/assess.h"
 
 /* --- the filter ----------------------------------------------------------------------------- */
 

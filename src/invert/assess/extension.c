@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "idm/extension/random.h"
 #include "invert/policy.h"
 #include "invert/project.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "invert/matching/halt.h"
 #include "invert/posterior.h"

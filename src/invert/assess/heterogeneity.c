@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "invert/assess.h"
 #include "invert/assess/residual.h"
-#include "invert/check.h"
 
 /* === agents ================================================================================= */
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "infer/laplace.h"
+#include "infer/approximation.h"
 #include "invert/assess.h"
 #include "invert/assess/inquiry.h"
-#include "invert/assess/profile.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "infer/samplers.h"
+#include "infer/chains.h"
 #include "invert/matching/fit.h"
 
 /* First random stream, beyond those of a fit. */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "infer/distribution.h"

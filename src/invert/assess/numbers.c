@@ -12,11 +12,10 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
-#include "infer/prior.h"
+#include "infer/distribution.h"
+#include "invert/assess.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/inquiry.h"
-#include "invert/assess/profile.h"
-#include "invert/check.h"
 #include "invert/matching.h"
 #include "invert/policy.h"
 

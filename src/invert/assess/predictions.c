@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
+#include "base/statistics.h"
 #include "infer/distribution.h"
 #include "invert/assess/inquiry.h"
 #include "invert/fork.h"

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "belief/filter.h"
+#include "belief/belief.h"
 
 /* === beliefs ================================================================================== */
 

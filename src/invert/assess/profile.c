@@ -2,15 +2,14 @@
  * from several starts.
  *
  * Contents: windows · storage · heights · maximisation · starts */
-#include "invert/assess/profile.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "infer/maximise.h"
-#include "infer/prior.h"
-#include "infer/transform.h"
+#include "infer/approximation.h"
+#include "infer/distribution.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "setting/freedom.h"

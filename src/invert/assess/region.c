@@ -8,10 +8,8 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "infer/prior.h"
-#include "infer/transform.h"
+#include "infer/distribution.h"
 #include "invert/assess/inquiry.h"
-#include "invert/assess/profile.h"
 #include "invert/matching/fit.h"
 
 /* === bound ================================================================================== */

@@ -10,7 +10,7 @@
 #include "invert/assess.h"
 #include "invert/assess/inquiry.h"
 #include "invert/people.h"
-#include "plan/score.h"
+#include "plan/plan.h"
 
 /* === strata ================================================================================= */
 

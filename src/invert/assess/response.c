@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "infer/mixture.h"
+#include "infer/approximation.h"
 #include "invert/assess/residual.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"

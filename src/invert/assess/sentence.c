@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "infer/transform.h"
-#include "invert/assess/profile.h"
+#include "infer/distribution.h"
 
 /* --- sentences ------------------------------------------------------------------------------ */
 

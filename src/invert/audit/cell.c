@@ -5,7 +5,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/extension/inverse.h"
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 #include "invert/audit/model.h"
 #include "invert/fork.h"
 

@@ -11,9 +11,9 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "infer/distribution.h"
+#include "invert/assess.h"
 #include "invert/assess/inquiry.h"
 #include "invert/audit/lines.h"
-#include "invert/check.h"
 #include "invert/matching.h"
 #include "invert/people/people.h"
 

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/system.h"
+#include "invert/assess.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/inquiry.h"
 #include "invert/audit/lines.h"
-#include "invert/check.h"
 
 /* === held dynamics ========================================================================== */
 

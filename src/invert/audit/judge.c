@@ -10,10 +10,10 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "infer/pareto.h"
-#include "infer/prior.h"
+#include "infer/approximation.h"
+#include "infer/distribution.h"
+#include "invert/assess.h"
 #include "invert/audit/model.h"
-#include "invert/check.h"
 #include "invert/posterior.h"
 
 /* Largest number of cells tested simultaneously; the number of replicates grows with it. */

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "invert/audit/model.h"
 
 static void clear_combinations(linear_combination *combination, size_t count)

@@ -10,10 +10,10 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "data/part.h"
+#include "data/trajectories.h"
+#include "invert/assess.h"
 #include "invert/audit/lines.h"
-#include "invert/check.h"
-#include "invert/design.h"
+#include "invert/people.h"
 #include "invert/policy.h"
 
 /* === agents of a cell ======================================================================= */

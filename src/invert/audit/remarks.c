@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "invert/assess.h"
 #include "invert/audit/lines.h"
 #include "invert/audit/model.h"
-#include "invert/check.h"
 #include "invert/joint/joint.h"
 
 /* === reassess =============================================================================== */

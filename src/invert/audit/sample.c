@@ -14,7 +14,7 @@
 #include "base/record.h"
 #include "base/statistics.h"
 #include "idm/extension/inverse.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 #include "invert/joint/joint.h"
 
 /* === spread =================================================================================== */

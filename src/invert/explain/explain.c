@@ -9,11 +9,11 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "invert/explain/explain.h"
 #include "invert/people/people.h"
 #include "invert/predict.h"
-#include "plan/capacity.h"
+#include "plan/plan.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
 #include "base/statistics.h"
 #include "invert/explain.h"
 #include "invert/explain/explain.h"

@@ -6,8 +6,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/hierarchy/chain.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 /* Length of the differences in sds of the person under a wide population, so that the curvature
  * describes the whole posterior and not a point. */

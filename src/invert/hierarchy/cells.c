@@ -1,18 +1,18 @@
 /* Exact likelihoods of cells by planning from interpolated anchor solutions, and tables over all
  * cells. */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <pthread.h>
 
 #include "base/memory.h"
 #include "base/system.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/planner.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"
-#include "plan/score.h"
+#include "plan/plan.h"
 
 /* Anchors are at the points of a tensor product of Chebyshev nodes: number of nodes per axis, by
  * dimension. Above max_axes, the midpoint is the only anchor. */

@@ -5,8 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/hierarchy/chain.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 /* === chain ================================================================================== */
 
@@ -191,7 +190,7 @@ void idm_chain_transfer(hierarchy_chain *c, idm_record *r)
 
 /* === person ================================================================================= */
 
-/* Updates of people given the population, in the coordinates u of chain.h. */
+/* Updates of people given the population, in the coordinates u of hierarchy.h. */
 
 /* Steps by the table per exact evaluation. */
 enum { inner_steps = 6 };

@@ -1,13 +1,12 @@
 /* Hamiltonian Monte Carlo updates of population and people together (docs/method/people.md, 3).
  *
  * Contents: memory · coordinates · density and gradient · trajectories */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/hierarchy/model.h"
 
 /* --- memory ---------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "idm/extension/behavior.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 /* === check ================================================================================== */
 

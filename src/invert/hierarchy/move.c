@@ -5,8 +5,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/hierarchy/chain.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 /* --- closed form ---------------------------------------------------------------------------- */
 

@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "idm/extension/random.h"
-#include "invert/hierarchy/chain.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 /* === normal ================================================================================= */
 

@@ -1,6 +1,6 @@
 /* Parameters of the population: factor of the covariance, prior density under half-normal sds and
  * LKJ correlations (docs/method/people.md, 1 and 2). */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 

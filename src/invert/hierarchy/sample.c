@@ -10,7 +10,7 @@
  * equivalent, so that draws do not depend on the schedule.
  *
  * Contents: draws · tasks · checkpoints · progress · warm-up · sampling */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -19,9 +19,8 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "invert/checks.h"
-#include "invert/hierarchy/chain.h"
 
 /* --- draws ---------------------------------------------------------------------------------- */
 

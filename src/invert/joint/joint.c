@@ -12,10 +12,9 @@
 #include "base/record.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "infer/sampler.h"
-#include "infer/samplers.h"
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "invert/matching/fit.h"
 #include "learn/learn.h"
 

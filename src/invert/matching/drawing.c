@@ -7,10 +7,9 @@
 
 #include "base/record.h"
 #include "base/text.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "infer/sampler.h"
-#include "infer/samplers.h"
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "invert/checks.h"
 
 /* First random stream of reruns, beyond all others of a fit. */

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "idm/extension/inverse.h"
 #include "invert/matching.h"
 #include "invert/matching/halt.h"

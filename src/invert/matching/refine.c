@@ -3,7 +3,7 @@
  * al. 2004; docs/method/verdict.md, 4).
  *
  * Contents: the population · weights · few points · lattices · the choice */
-#include "invert/refine.h"
+#include "invert/matching.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "belief/lattice.h"
-#include "infer/mixture.h"
+#include "belief/belief.h"
+#include "infer/approximation.h"
 #include "invert/fork.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"

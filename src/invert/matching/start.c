@@ -5,11 +5,9 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "data/part.h"
-#include "infer/laplace.h"
-#include "infer/maximise.h"
-#include "infer/prior.h"
-#include "infer/transform.h"
+#include "data/trajectories.h"
+#include "infer/approximation.h"
+#include "infer/distribution.h"
 #include "invert/matching/fit.h"
 #include "setting/freedom.h"
 

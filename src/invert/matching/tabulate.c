@@ -10,7 +10,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "invert/fork.h"
 #include "invert/matching/halt.h"
 

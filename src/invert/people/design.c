@@ -10,8 +10,8 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "invert/design.h"
 #include "invert/parameters.h"
+#include "invert/people.h"
 #include "invert/people/people.h"
 
 /* === rank ===================================================================================== */

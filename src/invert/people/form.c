@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/quantile.h"
+#include "base/statistics.h"
 #include "base/text.h"
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "invert/people/people.h"
 
 /* === regression ============================================================================= */

@@ -9,9 +9,8 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "infer/prior.h"
-#include "invert/design.h"
-#include "invert/hierarchy/model.h"
+#include "infer/distribution.h"
+#include "invert/hierarchy/hierarchy.h"
 #include "invert/matching/fit.h"
 #include "invert/people.h"
 #include "invert/people/people.h"

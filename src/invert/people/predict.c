@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "data/part.h"
-#include "infer/transform.h"
+#include "data/trajectories.h"
+#include "infer/distribution.h"
 #include "invert/parameters.h"
 #include "invert/people/people.h"
 

@@ -2,7 +2,7 @@
  * divergences of their policies.
  *
  * Contents: whether they can be compared · agents · divergences */
-#include "invert/compare.h"
+#include "invert/project.h"
 
 #include <math.h>
 

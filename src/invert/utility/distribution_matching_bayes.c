@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "idm/extension/random.h"
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 #include "invert/matching/fit.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"

@@ -5,7 +5,7 @@
 #ifndef IDM_INVERT_UTILITY_MIND_H
 #define IDM_INVERT_UTILITY_MIND_H
 
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "idm/extension/data.h"
 #include "idm/extension/finding.h"
 #include "idm/extension/settings.h"
@@ -13,7 +13,7 @@
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/sought.h"
-#include "plan/point/kernel.h"
+#include "plan/point/bounds.h"
 
 /* === mind =================================================================================== */
 

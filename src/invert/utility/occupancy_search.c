@@ -10,7 +10,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "idm/extension/random.h"
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 
 /* Base of the random streams of starts. */
 static const uint64_t start_stream = (uint64_t)1 << 33;

@@ -7,8 +7,8 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "infer/maximise.h"
-#include "infer/prior.h"
+#include "infer/approximation.h"
+#include "infer/distribution.h"
 #include "invert/matching/fit.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"

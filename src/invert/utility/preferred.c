@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/program.h"
-#include "invert/trials.h"
+#include "invert/predict.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/preferred.h"
 #include "invert/utility/sought.h"

@@ -9,7 +9,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/extension/planner.h"
-#include "infer/maximise.h"
+#include "infer/approximation.h"
 #include "invert/proposition.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"

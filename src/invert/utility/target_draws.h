@@ -6,8 +6,8 @@
 
 #include "idm/extension/inverse.h"
 #include "idm/extension/sampler.h"
+#include "infer/approximation.h"
 #include "infer/chains.h"
-#include "infer/mixture.h"
 #include "invert/matching/halt.h"
 #include "invert/parameters.h"
 

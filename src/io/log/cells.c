@@ -11,7 +11,7 @@
 #include "idm/extension/behavior.h"
 #include "idm/extension/planner.h"
 #include "io/log/log.h"
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 /* === choice ================================================================================= */
 

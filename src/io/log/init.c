@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/log/log.h"
-#include "io/problem/read.h"
-#include "io/yaml/emit.h"
+#include "io/problem/yaml.h"
+#include "io/yaml/yaml.h"
 
 /* === survey ================================================================================= */
 

@@ -8,7 +8,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "io/csv.h"
 #include "io/log/log.h"
 #include "io/log_file.h"

@@ -9,8 +9,8 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/part.h"
-#include "io/log/table.h"
+#include "data/trajectories.h"
+#include "io/csv.h"
 #include "io/log_file.h"
 
 /* === table ================================================================================== */

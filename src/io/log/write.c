@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "idm/extension/data.h"
+#include "io/csv.h"
 #include "io/file.h"
 #include "io/log/log.h"
-#include "io/log/table.h"
 #include "io/log_file.h"
 
 /* === layout =================================================================================== */

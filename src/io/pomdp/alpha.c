@@ -1,5 +1,5 @@
 /* Writes the vectors of a plan in the .alpha format. */
-#include "io/alpha_file.h"
+#include "io/problem_file.h"
 
 #include "base/door.h"
 #include "base/memory.h"

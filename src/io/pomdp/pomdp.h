@@ -1,12 +1,13 @@
-/* Internal interface of the .POMDP format: tokens, rewards and rows of distributions.
+/* Internal interface of the .POMDP format: tokens, rewards, rows of distributions, and the reader.
  *
- * Contents: lex · reward · rows */
+ * Contents: lex · reward · rows · read */
 #ifndef IDM_IO_POMDP_POMDP_H
 #define IDM_IO_POMDP_POMDP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "idm/extension/problem.h"
 #include "idm/extension/setting.h"
 
 /* === lex ==================================================================================== */
@@ -182,5 +183,14 @@ void idm_pomdp_rows_get(const idm_pomdp_rows *rows, size_t index, double *dense)
 /* All rows as sparse transitions; entries that are not positive are omitted. */
 idm_status idm_pomdp_rows_moves(const idm_pomdp_rows *rows, idm_sparse_rows **ret_sparse,
                                 idm_error *opt_error);
+
+/* === read =================================================================================== */
+
+/* Reader of Cassandra's .POMDP format, which can keep transitions as sparse rows. */
+
+/* As idm_problem_parse_pomdp. With `by_rows`, transitions of many hidden states are kept as sparse
+ * rows; see idm_problem_read_by_rows. */
+idm_status idm_pomdp_parse(const char *text, size_t length, const char *opt_file, bool by_rows,
+                           idm_problem **ret_problem, idm_notes *opt_notes, idm_error *opt_error);
 
 #endif

@@ -14,7 +14,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/pomdp/pomdp.h"
-#include "io/pomdp/read.h"
 #include "io/problem_file.h"
 
 /* Largest array of T or O, in bytes. */

@@ -11,7 +11,7 @@
 #include "idm/extension/planner.h"
 #include "idm/extension/theta.h"
 #include "io/problem/reader.h"
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 #include "setting/freedom.h"
 
 /* === blocks ================================================================================= */

@@ -1,7 +1,7 @@
 /* Reads a problem from a YAML file, a .POMDP file, or a built-in example.
  *
  * Contents: columns · models · placeholder · population · parse · read */
-#include "io/problem/read.h"
+#include "io/problem/yaml.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "idm/extension/dynamics.h"
 #include "idm/extension/theta.h"
 #include "io/file.h"
-#include "io/pomdp/read.h"
+#include "io/pomdp/pomdp.h"
 #include "io/problem/reader.h"
 #include "io/problem_file.h"
 #include "setting/terminal.h"

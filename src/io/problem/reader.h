@@ -11,8 +11,7 @@
 #include "idm/extension/problem.h"
 #include "io/csv.h"
 #include "io/file.h"
-#include "io/yaml/emit.h"
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 /* === reader ================================================================================= */
 

@@ -1,7 +1,7 @@
 /* Writes a problem as YAML that is read back bit for bit.
  *
  * Contents: writable · write */
-#include "io/problem/write.h"
+#include "io/problem/yaml.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,11 +10,10 @@
 #include "idm/extension/predicate.h"
 #include "invert/audit/model.h"
 #include "invert/posterior.h"
-#include "io/audit_run.h"
-#include "io/problem/read.h"
+#include "io/problem/yaml.h"
+#include "io/run.h"
 #include "io/run/folder.h"
-#include "io/run/request.h"
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 static const idm_key keys[] = {
     {.name = "by",

@@ -5,14 +5,13 @@
 
 #include "base/door.h"
 #include "base/memory.h"
+#include "invert/assess.h"
 #include "invert/assess/environment.h"
-#include "invert/check.h"
 #include "invert/posterior.h"
-#include "io/audit_run.h"
 #include "io/file.h"
+#include "io/run.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/request.h"
 #include "io/run/summary.h"
 
 idm_status idm_request_hash_dynamics(idm_request *request, idm_error *opt_error)

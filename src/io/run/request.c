@@ -13,15 +13,14 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "infer/samplers.h"
+#include "infer/chains.h"
 #include "invert/posterior.h"
 #include "invert/settings.h"
 #include "io/file.h"
-#include "io/problem/read.h"
-#include "io/problem/write.h"
-#include "io/request.h"
-#include "io/run/request.h"
-#include "io/yaml/tree.h"
+#include "io/problem/yaml.h"
+#include "io/run.h"
+#include "io/run/folder.h"
+#include "io/yaml/yaml.h"
 
 /* === absolute =============================================================================== */
 

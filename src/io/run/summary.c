@@ -12,7 +12,7 @@
 #include "invert/assess/inquiry.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "io/request.h"
+#include "io/run.h"
 #include "io/run/summary.h"
 
 /* === checks ================================================================================= */
@@ -381,10 +381,10 @@ static json_t *identification(const idm_posterior *p, const idm_assessment *a)
     for (size_t k = 0; k < id->regions; k++)
       idm_json_append(&regions, idm_json_numbers(id->region[k], 2));
     idm_json_set(&one, "profile_regions", regions);
-    json_t *profile = json_object();
-    idm_json_set(&profile, "value", idm_json_numbers(id->value, id->points));
-    idm_json_set(&profile, "drop", idm_json_numbers(id->drop, id->points));
-    idm_json_set(&one, "profile", profile);
+    json_t *curve = json_object();
+    idm_json_set(&curve, "value", idm_json_numbers(id->value, id->points));
+    idm_json_set(&curve, "drop", idm_json_numbers(id->drop, id->points));
+    idm_json_set(&one, "profile", curve);
     idm_json_set(&one, "limits", idm_json_numbers(id->limit, 2));
     idm_json_set(&one, "drop_at_limits", idm_json_numbers(id->gap, 2));
     json_t *by_prior = json_array();
@@ -668,7 +668,7 @@ static size_t take_numbers(const json_t *list, double *to, size_t most)
 static void take_profile(const json_t *one, idm_identification *id)
 {
   const json_t *regions = json_object_get(one, "profile_regions");
-  const json_t *profile = json_object_get(one, "profile");
+  const json_t *curve = json_object_get(one, "profile");
   double ends[2];
   if (take_numbers(json_object_get(one, "profile_interval"), ends, 2) == 2) {
     id->low = ends[0];
@@ -677,8 +677,8 @@ static void take_profile(const json_t *one, idm_identification *id)
   while (id->regions < IDM_MAX_REGIONS &&
          take_numbers(json_array_get(regions, id->regions), id->region[id->regions], 2) == 2)
     id->regions++;
-  id->points = take_numbers(json_object_get(profile, "value"), id->value, IDM_PROFILE_POINTS);
-  if (take_numbers(json_object_get(profile, "drop"), id->drop, IDM_PROFILE_POINTS) != id->points)
+  id->points = take_numbers(json_object_get(curve, "value"), id->value, IDM_PROFILE_POINTS);
+  if (take_numbers(json_object_get(curve, "drop"), id->drop, IDM_PROFILE_POINTS) != id->points)
     id->points = 0;
 }
 

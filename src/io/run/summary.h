@@ -10,12 +10,11 @@
 #include "invert/checks.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "io/request.h"
 #include "io/run.h"
 
 /* === summary ================================================================================ */
 
-/* summary.json at locations; see io/request.h. */
+/* summary.json at locations; see io/run.h. */
 
 idm_status idm_summary_write_at(const idm_posterior *posterior, const idm_assessment *assessment,
                                 const idm_projection *opt_projection, const idm_location *location,

@@ -18,7 +18,6 @@
 #include "base/door.h"
 #include "base/text.h"
 #include "io/file.h"
-#include "io/run/request.h"
 
 static const char *const run_files[] = {IDM_FILE_CONFIG, IDM_FILE_POSTERIOR, IDM_FILE_SUMMARY,
                                         IDM_FILE_CHECKPOINT};

@@ -1,5 +1,5 @@
 /* Writes YAML through libyaml's emitter. */
-#include "io/yaml/emit.h"
+#include "io/yaml/yaml.h"
 
 #include <inttypes.h>
 #include <limits.h>

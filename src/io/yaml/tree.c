@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 /* === names ================================================================================== */
 

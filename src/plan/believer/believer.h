@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "belief/filter.h"
+#include "belief/belief.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/theta.h"

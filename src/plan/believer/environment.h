@@ -2,7 +2,7 @@
 #ifndef IDM_PLAN_BELIEVER_ENVIRONMENT_H
 #define IDM_PLAN_BELIEVER_ENVIRONMENT_H
 
-#include "belief/filter.h"
+#include "belief/belief.h"
 #include "idm/extension/behavior.h"
 
 /* tau_env and omega_env, or the agent's mean models if the setting does not give them, and the

@@ -5,7 +5,7 @@
 
 #include "base/soft.h"
 #include "base/vector.h"
-#include "belief/filter.h"
+#include "belief/belief.h"
 #include "plan/control/adjoint.h"
 #include "plan/control/control.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/door.h"
 #include "idm/extension/planner.h"
-#include "plan/capacity.h"
 #include "plan/plan.h"
 
 typedef struct multiplier_search {

@@ -1,7 +1,7 @@
 /* The planner `value-iteration-network` (docs/method/learners.md, 3).
  *
  * Contents: value iteration sweep · value iteration network · value iteration adjoint */
-#include "plan/network/value_iteration_network.h"
+#include "plan/network/network.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Construction of the sparse kernel of an agent's dynamics. */
-#include "plan/point/kernel.h"
+#include "plan/point/bounds.h"
 
 #include <string.h>
 

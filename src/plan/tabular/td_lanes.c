@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/vector.h"
 #include "idm/extension/data.h"
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/learner.h"
 
 /* === td rule ================================================================================ */
 

@@ -2,7 +2,7 @@
  * (docs/method/learners.md, 1).
  *
  * Contents: td learner · td gradient */
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/learner.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -7,9 +7,8 @@
 
 #include "base/memory.h"
 #include "io/log_file.h"
-#include "plan/simulate.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
-#include "report/explorer/parcel.h"
 
 /* Longest episode. */
 enum { max_steps = 200 };

@@ -1,14 +1,13 @@
 /* Internal interface of the explorer: an interactive page that plans.
  *
- * Contents: explorer · dials · picture · wasm */
+ * Contents: explorer · dials · picture · wasm · parcel */
 #ifndef IDM_REPORT_EXPLORER_EXPLORER_H
 #define IDM_REPORT_EXPLORER_EXPLORER_H
 
 #include <stddef.h>
 
 #include "idm/extension/problem.h"
-#include "plan/follow.h"
-#include "plan/score.h"
+#include "plan/plan.h"
 #include "report/markup.h"
 
 /* === explorer =============================================================================== */
@@ -96,5 +95,20 @@ const char *idm_explorer_tell(idm_explorer *explorer);
 extern const unsigned char idm_explorer_wasm[];
 /* 0 if the build has no compiler for WebAssembly */
 extern const size_t idm_explorer_wasm_length;
+
+/* === parcel ================================================================================= */
+
+/* Serialisation of a problem, for a page without files and parsers: everything that planning,
+ * simulation and the reading of a log need. Data for fits (roles, priors) are omitted. */
+
+idm_status idm_problem_serialise(const idm_problem *problem, char **ret_bytes, size_t *ret_length,
+                                 idm_error *opt_error);
+/* Restore the problem; its plans are the same bit for bit. */
+idm_status idm_problem_deserialise(const char *bytes, size_t length, idm_problem **ret_problem,
+                                   idm_error *opt_error);
+/* Returns true if logs of the problem are read by its labels and columns alone; false if they need
+ * data that are not serialised: derived columns, rules, utilities by column, several environments.
+ */
+bool idm_problem_has_log_reader(const idm_problem *problem);
 
 #endif

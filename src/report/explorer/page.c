@@ -10,11 +10,10 @@
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "io/file.h"
-#include "report/explorer.h"
 #include "report/explorer/explorer.h"
-#include "report/explorer/parcel.h"
 #include "report/figure.h"
 #include "report/markup.h"
+#include "report/report.h"
 #include "setting/freedom.h"
 
 /* === dials ==================================================================================== */

@@ -2,7 +2,7 @@
  * counts have 64 bits, since the WebAssembly machine has 32.
  *
  * Contents: pieces · setting · agent and parameters · columns · whole problem */
-#include "report/explorer/parcel.h"
+#include "report/explorer/explorer.h"
 
 #include "base/memory.h"
 #include "base/record.h"

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "report/explorer/explorer.h"
 #include "report/markup.h"
-#include "report/policy.h"
+#include "report/panels.h"
 
 enum {
   beliefs = 101,   /* points at which a value is drawn */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "idm/extension/behavior.h"
-#include "plan/simulate.h"
+#include "plan/plan.h"
 
 typedef struct changing {
   idm_behavior plan[2];

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/design.h"
+#include "invert/people.h"
 #include "invert/people/people.h"
 
 void population_open(population *p, idm_problem *problem, idm_data *data, const char *free_blocks,

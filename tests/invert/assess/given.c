@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "invert/assess.h"
 #include "invert/assess/answered_support.h"
-#include "invert/check.h"
 
 /* DIAG with an agent of alpha .5 and a lapse rate, fitted without lapse. */
 static answered make(double lapse, uint64_t seed)

@@ -1,6 +1,6 @@
 /* Tests profiles of the log-likelihood: windows, the path of the other parameters, and
  * maximisations against a dense search along the other parameter. */
-#include "invert/assess/profile.h"
+#include "invert/assess/inquiry.h"
 
 #include <math.h>
 #include <stdlib.h>

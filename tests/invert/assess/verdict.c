@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "invert/assess.h"
-#include "invert/check.h"
 #include "support.h"
 
 static void test_words(void **state)

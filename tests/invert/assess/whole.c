@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "infer/laplace.h"
+#include "infer/approximation.h"
 #include "invert/assess/asked_support.h"
 
 enum { NUMBERS = 2, CASES = 600 };

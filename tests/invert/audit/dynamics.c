@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/assess.h"
 #include "invert/audit/audit_support.h"
-#include "invert/check.h"
 #include "invert/cut.h"
 #include "invert/fork.h"
 #include "learn/bits_support.h"

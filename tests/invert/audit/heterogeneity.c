@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "invert/assess.h"
 #include "invert/audit/audit_support.h"
-#include "invert/check.h"
 
 /* Two cells whose draws have means 0 and `apart` and sd 1, as square waves. */
 static audit_max_contrast between(double apart)

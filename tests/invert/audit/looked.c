@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "invert/assess.h"
 #include "invert/audit/audit_support.h"
 #include "invert/audit/model.h"
-#include "invert/check.h"
 #include "invert/cut.h"
 
 enum { WAYS = 8 };

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "support.h"
 
 /* An audit of one group, `all`, one contrast and one parameter, without draws. */

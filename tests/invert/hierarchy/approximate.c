@@ -1,6 +1,6 @@
 /* Tests normal approximations of normal likelihoods against their known curvature, mode and
  * covariance, and the precision of the coefficients against a separate computation. */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tests exact likelihoods of cells against the scorer, independence of earlier evaluations, and
  * tables of the likelihoods. */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* Tests a chain's log density against a separate computation, and its sweeps, without a table and
  * with a wrong one, against quadrature. */
-#include "invert/hierarchy/chain.h"
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Tests designs that are rejected, each with a message on the invalid part. */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* Tests Hamiltonian updates: gradients against finite differences, and draws against those of the
  * Metropolis updates of a chain. */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "invert/hierarchy/table_support.h"
 
 static const leaf_worker worker = {0};

@@ -1,6 +1,6 @@
 /* Tests coordinates and likelihoods of people in a hierarchy against closed forms and the scorer,
  * and the box of the prior. */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Tests the coordinates u of effects: their inverse, independence of the population under a normal
  * likelihood, and limits. */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <string.h>

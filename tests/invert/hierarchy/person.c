@@ -1,6 +1,6 @@
 /* Tests updates of people given the population against the normal posterior of a normal likelihood,
  * also with a wrong approximation as proposal. */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <string.h>

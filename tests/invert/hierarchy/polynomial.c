@@ -1,6 +1,6 @@
 /* Tests polynomial approximations of likelihoods: exact for polynomials, close for smooth
  * functions, constant outside the box, and absent where none exists. */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 

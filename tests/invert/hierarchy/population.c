@@ -1,6 +1,6 @@
 /* Tests the population's prior against textbook densities, and its coordinates against finite
  * differences. */
-#include "invert/hierarchy/chain.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>

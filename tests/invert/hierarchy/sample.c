@@ -1,13 +1,13 @@
 /* Tests draws of hierarchies with constant likelihoods against the prior, with correct and wrong
  * tables as proposals; draws do not depend on threads or on interruptions. */
-#include "invert/hierarchy/model.h"
+#include "invert/hierarchy/hierarchy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "support.h"
 
 enum { NUMBERS = 2, CELLS = 4 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/diagnostics.h"
+#include "infer/chains.h"
 #include "invert/joint/joint_support.h"
 
 static void test_threads(void **state)

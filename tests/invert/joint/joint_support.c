@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "invert/matching.h"
 #include "learn/textbook_support.h"
 

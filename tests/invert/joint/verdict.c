@@ -2,7 +2,7 @@
  * decisions, the mean of the dynamics, and the checks given it. */
 #include "invert/joint/joint.h"
 
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "invert/joint/joint_support.h"
 
 /* Results of the checks of joint dynamics. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "infer/samplers.h"
+#include "infer/chains.h"
 #include "support.h"
 
 static idm_status evaluate(void *context, const double *x, double *log_density,

@@ -1,6 +1,6 @@
 /* `resolution: auto`: the posterior on the chosen lattice against finer lattices and quadrature,
  * for any number of threads. */
-#include "invert/refine.h"
+#include "invert/matching.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/dense.h"
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "support.h"
 
 enum { PEOPLE = 40, DRAWS = 400 };

@@ -1,5 +1,5 @@
 /* Tests designs against regressors computed by hand, and requests that are rejected. */
-#include "invert/design.h"
+#include "invert/people.h"
 
 #include <math.h>
 #include <stdio.h>

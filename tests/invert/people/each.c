@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "invert/assess/asked_support.h"
 #include "invert/assess/uncertain_support.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "support.h"
 
 enum { PEOPLE = 16, DRAWS = 50, EFFECTS = 2 };

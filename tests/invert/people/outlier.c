@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "support.h"
 
 enum { PEOPLE = 12, DRAWS = 50 };

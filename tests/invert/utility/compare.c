@@ -1,6 +1,6 @@
 /* Comparison of two agents: distances invariant under potential shaping, divergences against sums
  * written out here, refusals. */
-#include "invert/compare.h"
+#include "invert/project.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "invert/utility/mdp_support.h"
 #include "invert/utility/walk.h"
-#include "io/request.h"
+#include "io/run.h"
 
 static idm_status choose(const idm_problem *problem, const idm_data *data, int threads,
                          uint64_t seed, idm_lambda *ret)

@@ -1,6 +1,6 @@
 /* Lines of CSV about rows of a log: whose they are, their cells, and files that are not finished.
  */
-#include "io/log/table.h"
+#include "io/csv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,11 @@
 /* CSV on its way to a file: what is written is what a reader of CSV gets back. */
-#include "io/log/table.h"
+#include "io/csv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/csv.h"
 #include "io/folder_support.h"
 
 static idm_csv_writer *open_table(const folder *f)

@@ -1,5 +1,5 @@
 /* Placeholders that nobody has filled in: all their lines in one sentence. */
-#include "io/problem/read.h"
+#include "io/problem/yaml.h"
 
 #include "io/problem/problem_support.h"
 

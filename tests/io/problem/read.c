@@ -1,5 +1,5 @@
 /* A problem from wherever it is: a YAML file, a .POMDP file, or a built-in example. */
-#include "io/problem/read.h"
+#include "io/problem/yaml.h"
 
 #include "io/problem/problem_support.h"
 

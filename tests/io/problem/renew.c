@@ -1,6 +1,6 @@
 /* A problem with new states: what does not speak of states stays, the rest is open. */
 #include "io/problem/problem_support.h"
-#include "io/problem/read.h"
+#include "io/problem/yaml.h"
 
 static idm_problem *renewed(const char *line, size_t states, size_t unknown)
 {

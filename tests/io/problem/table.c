@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "io/problem/problem_support.h"
-#include "io/problem/read.h"
+#include "io/problem/yaml.h"
 
 static const char spaces[] = "states: [a, b, end]\nactions: [stay, go]\nobservations: states\n"
                              "discount: 0.9\nterminal: [end]\ntransition: {\"*\": identity}\n";

@@ -1,6 +1,6 @@
 /* Whether YAML can hold a problem: told before a file is touched, and why not. */
 #include "io/problem/problem_support.h"
-#include "io/problem/write.h"
+#include "io/problem/yaml.h"
 
 static void expect_refusal(const idm_problem *problem, const char *words)
 {

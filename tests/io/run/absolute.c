@@ -1,5 +1,5 @@
 /* Paths of a request that are good from every folder. */
-#include "io/run/request.h"
+#include "io/run/folder.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Requests of audits: which groups, which columns, which words. */
 #include <stdlib.h>
 
-#include "io/audit_run.h"
 #include "io/folder_support.h"
+#include "io/run.h"
 
 static void exactly_one_way_of_grouping_is_asked_for(void **state)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/check.h"
+#include "invert/assess.h"
 #include "io/run/run_support.h"
 
 static const char *const names[] = {"inverse_beta", "beta"};

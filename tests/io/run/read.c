@@ -1,7 +1,7 @@
 /* Runs read from their folders: where they are found, what is refused, and that nothing changes. */
-#include "io/run/request.h"
+#include "io/run/folder.h"
 
-#include "io/audit_run.h"
+#include "io/run.h"
 #include "io/run/run_support.h"
 
 static const char *in(const folder *f, const char *file)

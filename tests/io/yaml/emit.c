@@ -7,8 +7,7 @@
 
 #include "base/text.h"
 #include "io/path_support.h"
-#include "io/yaml/emit.h"
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Fields of settings from YAML: every kind of key, its range, and where a wrong one stands. */
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

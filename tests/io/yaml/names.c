@@ -1,5 +1,5 @@
 /* Sorted names: found as labels are, and repeated ones. */
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 #include <stdio.h>
 #include <string.h>

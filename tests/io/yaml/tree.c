@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/yaml/tree.h"
+#include "io/yaml/yaml.h"
 
 static idm_yaml_tree *load(const char *text, idm_error *error)
 {

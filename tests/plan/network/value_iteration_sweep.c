@@ -1,5 +1,5 @@
 /* Tests a sweep of value iteration against a sum over all possible successors. */
-#include "plan/network/value_iteration_network.h"
+#include "plan/network/network.h"
 
 #include "support.h"
 

@@ -1,5 +1,5 @@
 /* Tests the sparse kernel against the dynamics from which it is constructed. */
-#include "plan/point/kernel.h"
+#include "plan/point/bounds.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Tests several td-learners in vector lanes: log-likelihoods and derivatives against one learner at
  * a time. */
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/learner.h"
 
 #include <math.h>
 
-#include "data/part.h"
+#include "data/trajectories.h"
 #include "plan/tabular/td_support.h"
 
 enum { benches = 5, agents = 4, count = benches * agents };

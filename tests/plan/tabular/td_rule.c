@@ -1,5 +1,5 @@
 /* Tests the update of td-learner by an event against hand computations. */
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/learner.h"
 
 #include <string.h>
 

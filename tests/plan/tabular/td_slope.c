@@ -1,6 +1,6 @@
 /* Tests derivatives of td-learner against differences, and missing cells, which they reject where
  * the likelihood does. */
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/learner.h"
 
 #include <string.h>
 

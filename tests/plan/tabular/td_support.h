@@ -2,7 +2,7 @@
 #ifndef IDM_TESTS_PLAN_TABULAR_TD_SUPPORT_H
 #define IDM_TESTS_PLAN_TABULAR_TD_SUPPORT_H
 
-#include "plan/tabular/td_learner.h"
+#include "plan/tabular/learner.h"
 #include "support.h"
 
 enum { TD_STATES = 3, TD_ACTIONS = 3, TD_KINDS = 8 };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "plan/workspace.h"
-#include "report/explorer/parcel.h"
 #include "support.h"
 
 static idm_explorer *open_explorer(const idm_problem *problem)

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "report/explorer/explorer.h"
-#include "report/explorer/parcel.h"
 #include "support.h"
 
 static char path[64];

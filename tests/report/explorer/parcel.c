@@ -1,5 +1,5 @@
 /* Parcels: what comes out plans to the same bits and reads the same logs as what went in. */
-#include "report/explorer/parcel.h"
+#include "report/explorer/explorer.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "report/drawing_support.h"
 #include "report/explorer/explorer.h"
-#include "report/explorer/parcel.h"
 #include "support.h"
 
 static idm_explorer *open_explorer(const idm_problem *problem)

@@ -1,12 +1,13 @@
-/* Reading of problem files, for other modules.
+/* Problems as YAML documents, for other modules: reading and writing.
  *
- * Contents: parse · read · placeholder */
-#ifndef IDM_IO_PROBLEM_READ_H
-#define IDM_IO_PROBLEM_READ_H
+ * Contents: parse · read · placeholder · write · writable */
+#ifndef IDM_IO_PROBLEM_YAML_H
+#define IDM_IO_PROBLEM_YAML_H
 
 #include "idm/extension/problem.h"
 #include "io/file.h"
-#include "io/yaml/tree.h"
+#include "io/problem/reader.h"
+#include "io/yaml/yaml.h"
 
 /* === parse ================================================================================== */
 
@@ -36,5 +37,22 @@ const char *idm_problem_example(const char *path);
 /* IDM_INPUT, with the lines of all placeholders, if any are left. A text in quotes is not a
  * placeholder. */
 idm_status idm_yaml_check_placeholders(const idm_yaml_tree *tree);
+
+/* === write ================================================================================== */
+
+/* Parts of the YAML writer. */
+
+/* Write a problem's keys into an open block mapping. A problem that YAML cannot express sets the
+ * emitter's error. */
+void idm_problem_put_yaml(idm_emitter *out, const idm_problem *problem);
+
+/* === writable =============================================================================== */
+
+/* Problems that YAML can express. */
+
+/* Returns true if a matrix equals `identity` bit for bit. */
+bool idm_yaml_is_identity(const double *matrix, size_t rows, size_t columns);
+/* IDM_INPUT, with the reason, unless the problem is valid and is read back unchanged. */
+idm_status idm_yaml_check_writable(const idm_problem *problem, idm_error *opt_error);
 
 #endif
