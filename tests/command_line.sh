@@ -179,8 +179,8 @@ test_usage() {
   fails 2 '--json needs a file to write to' simulate example:diag --json
   fails 2 "unknown list 'people'" list people
   fails 2 'usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|columns|checks|examples' list
-  fails 2 '--markdown applies to parameters, columns and checks only' list planners --markdown
   fails 2 '--markdown and --json exclude each other' list columns --markdown --json
+  fails 2 '--markdown excludes --json and --man' help --markdown --man
   fails 2 "unknown command 'fly'" help fly
   fails 2 "data column 'draw_cost'" solve example:beads
 }
@@ -2584,6 +2584,13 @@ roff() {
   groff -man -ww -z -Tutf8 "$1" 2>warnings && [ ! -s warnings ]
 }
 
+# A page of docs/reference contains the table that `idm COMMAND --markdown` printed to out.
+has_table() {
+  page=$(grep -lx "<!-- idm $1 --markdown -->" "$examples"/../docs/reference/*.md)
+  sed -n "/^<!-- idm $1 --markdown -->$/,/^<!-- end -->$/p" "${page:-/dev/null}" | sed '1d;$d' >written
+  holds "docs/reference has the table of idm $1 that the program prints" cmp -s out written
+}
+
 test_help() {
   for what in planners agents parameters columns checks examples; do
     succeeds list "$what"
@@ -2592,14 +2599,12 @@ test_help() {
     succeeds list "$what" --json
     json 'sum(len(v) for v in j.values()) == len(open("listed").readlines())'
   done
-  for what in parameters columns checks; do
-    page=reference/$what.md
-    [ "$what" = columns ] && page=reference/log.md
+  for what in parameters columns checks planners agents inverses classes plots samplers; do
     succeeds list "$what" --markdown
-    sed -n "/^<!-- idm list $what --markdown -->$/,/^<!-- end -->$/p" "$examples/../docs/$page" |
-      sed '1d;$d' >written
-    holds "docs/$page has the table of $what that the program prints" cmp -s out written
+    has_table "list $what"
   done
+  succeeds help --markdown
+  has_table help
   for command in $("$IDM_PROGRAM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     succeeds help "$command"
     holds "help of $command prints each default once" eval '! grep -q "(default.*(default" out'

@@ -341,6 +341,49 @@ void cli_print_overview(FILE *out, const cli_command *const *commands)
                "failure, 5 system.\n");
 }
 
+/* Write text as a cell of a Markdown table, in which '|' separates cells. */
+static void print_markdown_cell(FILE *out, const char *text)
+{
+  for (; *text; text++) {
+    if (*text == '|') fputc('\\', out);
+    fputc(*text, out);
+  }
+}
+
+static void print_markdown_command(FILE *out, const cli_command *command)
+{
+  fprintf(out, "\n## `idm %s`\n\n    idm %s %s\n\n%s.\n\n%s\n\n", command->name, command->name,
+          command->arguments, command->summary, command->description);
+  fputs("| option | default | effect |\n|---|---|---|\n", out);
+  cli_option option;
+  for (size_t i = 0; cli_option_at(command, i, &option); i++) {
+    char form[80];
+    char buffer[64];
+    const char *default_value = default_text(command, &option, buffer, sizeof buffer);
+    option_form(&option, form, sizeof form);
+    fputs("| `", out);
+    print_markdown_cell(out, form);
+    fputs("` | ", out);
+    print_markdown_cell(out, default_value ? default_value : "");
+    fputs(default_value ? " | " : "| ", out);
+    print_markdown_cell(out, option.help);
+    fputs(" |\n", out);
+  }
+}
+
+void cli_print_markdown(FILE *out, const cli_command *const *commands,
+                        const cli_command *opt_command)
+{
+  if (!opt_command) {
+    fputs("| command | purpose |\n|---|---|\n", out);
+    for (size_t i = 0; commands[i]; i++)
+      fprintf(out, "| [`idm %s`](#idm-%s) | %s |\n", commands[i]->name, commands[i]->name,
+              commands[i]->summary);
+  }
+  for (size_t i = 0; commands[i]; i++)
+    if (!opt_command || opt_command == commands[i]) print_markdown_command(out, commands[i]);
+}
+
 /* Escape text for roff: dots and quotes at the start of a line, all backslashes and hyphens. */
 static void print_roff(FILE *out, const char *text)
 {

@@ -211,6 +211,10 @@ void cli_print_help(FILE *out, const cli_command *command);
 void cli_print_overview(FILE *out, const cli_command *const *commands);
 /* Print the man page of a command, or of the program if opt_command is NULL. */
 void cli_print_man(FILE *out, const cli_command *const *commands, const cli_command *opt_command);
+/* Print a table of options per command in Markdown: of one command, or of all after a list of them
+ * if opt_command is NULL. */
+void cli_print_markdown(FILE *out, const cli_command *const *commands,
+                        const cli_command *opt_command);
 const cli_command *cli_find(const cli_command *const *commands, const char *name);
 
 #endif

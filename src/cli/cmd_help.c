@@ -31,8 +31,12 @@ static idm_status run(cli_call *call)
   if (call->arguments > 0 && !(command = cli_find(call->commands, call->argument[0])))
     return idm_fail(&call->error, IDM_USAGE, "unknown command '%s'; `idm help` lists the commands",
                     call->argument[0]);
+  if (cli_given(call, "markdown") && (cli_given(call, "json") || cli_given(call, "man")))
+    return idm_fail(&call->error, IDM_USAGE, "--markdown excludes --json and --man");
   if (cli_given(call, "json")) return help_json(call, command);
-  if (cli_given(call, "man"))
+  if (cli_given(call, "markdown"))
+    cli_print_markdown(stdout, call->commands, command);
+  else if (cli_given(call, "man"))
     cli_print_man(stdout, call->commands, command);
   else if (command)
     cli_print_help(stdout, command);
@@ -43,6 +47,9 @@ static idm_status run(cli_call *call)
 
 static const cli_option options[] = {
     {.name = "man", .kind = CLI_FLAG, .help = "print a man page instead"},
+    {.name = "markdown",
+     .kind = CLI_FLAG,
+     .help = "print tables of options in Markdown instead, as in docs/reference/commands.md"},
     CLI_JSON_OPTION,
     CLI_END,
 };

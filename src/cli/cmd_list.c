@@ -17,164 +17,6 @@ static idm_status finish(cli_call *call, json_t *array)
   return whole ? IDM_OK : idm_fail_memory(&call->error);
 }
 
-/* Blocks that a planner uses, including its own. */
-static json_t *blocks_read_json(const idm_planner *planner)
-{
-  json_t *reads = json_array();
-  for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
-    if (idm_planner_reads(planner, id))
-      idm_json_append(&reads, json_string(idm_block_name((idm_block_id)id)));
-  for (size_t i = 0; i < planner->own_count; i++)
-    idm_json_append(&reads, json_string(planner->own[i].name));
-  return reads;
-}
-
-/* List the planners, or the agents of the paper's table. */
-static idm_status list_planners(cli_call *call, bool agents)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; idm_planner_at(i); i++) {
-    const idm_planner *planner = idm_planner_at(i);
-    if (planner->agent != agents) continue;
-    json_t *object = cli_entry(planner->name, planner->summary);
-    idm_json_set(&object, "row", json_string(planner->row));
-    idm_json_set(&object, "reads", blocks_read_json(planner));
-    idm_json_append(&array, object);
-    if (!cli_given(call, "json"))
-      printf("%-24s %-34s %s\n", planner->name, planner->row, planner->summary);
-  }
-  return finish(call, array);
-}
-
-static idm_status list_inverses(cli_call *call)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; idm_inverse_at(i); i++) {
-    const idm_inverse *inverse = idm_inverse_at(i);
-    json_t *object = cli_entry(inverse->name, inverse->summary);
-    json_t *settings = json_array();
-    for (size_t k = 0; inverse->settings[k]; k++)
-      idm_json_append(&settings, json_string(inverse->settings[k]));
-    idm_json_set(&object, "row", json_string(inverse->row));
-    idm_json_set(&object, "settings", settings);
-    idm_json_append(&array, object);
-    if (!cli_given(call, "json"))
-      printf("%-24s %-34s %s\n", inverse->name, inverse->row, inverse->summary);
-  }
-  return finish(call, array);
-}
-
-/* Print a line for each regulariser and each kind of policy. */
-static idm_status show_regularisers(cli_call *call, const idm_problem *problem, double alpha)
-{
-  static const double scale[IDM_ZETA_COUNT] = {100, 0.02, 0.1, 1, 0.5};
-  static const int units[] = {0, 8};
-  idm_status status = IDM_OK;
-  printf("\n%-9s  %5s  %-7s  %15s  %15s  %9s  %9s\n", "zeta", "scale", "policy", "margin",
-         "matching", "sum off", "mu apart");
-  for (int z = 0; z < IDM_ZETA_COUNT && status == IDM_OK; z++)
-    for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
-      idm_proposition *p = NULL;
-      status = idm_proposition_create_with(problem, alpha, (idm_zeta)z, scale[z], units[k], &p,
-                                           &call->error);
-      if (status == IDM_OK)
-        printf("%-9s  %5g  %-7s  %15.10f  %15.10f  %9.1e  %9.1e\n", idm_zeta_name(p->zeta),
-               p->lambda, units[k] ? "network" : "rule", p->margin, p->matching,
-               fabs(p->margin + p->matching - p->constant), p->occupancy_difference);
-      idm_proposition_destroy(p);
-    }
-  return status;
-}
-
-/* Print both sides of the paper's proposition for the built-in maintenance problem. */
-static idm_status show_proposition(cli_call *call)
-{
-  static const double alpha = 0.5;
-  static const double lambda = 100;
-  char line[400];
-  idm_problem *problem = NULL;
-  idm_proposition *proposition = NULL;
-  idm_status status = idm_problem_read("example:maintenance", &problem, &call->notes, &call->error);
-  if (status == IDM_OK)
-    status = idm_proposition_create(problem, alpha, lambda, &proposition, &call->error);
-  for (size_t i = 0; status == IDM_OK && idm_proposition_line(proposition, i, line, sizeof line);
-       i++)
-    puts(line);
-  if (status == IDM_OK) status = show_regularisers(call, problem, alpha);
-  idm_proposition_destroy(proposition);
-  idm_problem_destroy(problem);
-  return status;
-}
-
-static idm_status list_plots(cli_call *call)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; idm_plot_at(i); i++) {
-    const idm_plot *plot = idm_plot_at(i);
-    idm_json_append(&array, cli_entry(plot->name, plot->summary));
-    if (!cli_given(call, "json")) printf("%-14s %s\n", plot->name, plot->summary);
-  }
-  return finish(call, array);
-}
-
-/* The paper's table "Inverse Decision Modeling", with computed ticks. */
-static idm_status list_classes(cli_call *call)
-{
-  static const char *const ticks[IDM_PROPERTY_COUNT] = {
-      "tau_env", "omega_env", "upsilon", "tau,omega", "pi", "rho,sigma", "alpha", "beta", "eta"};
-  if (cli_given(call, "proposition")) return show_proposition(call);
-  json_t *array = json_array();
-  const bool print = !cli_given(call, "json");
-  if (print) {
-    printf("%-12s", "class");
-    for (size_t t = 0; t < IDM_PROPERTY_COUNT; t++) printf(" %s", ticks[t]);
-    printf("  planner, inverse planner, free\n");
-  }
-  for (size_t i = 0; idm_class_at(i); i++) {
-    const idm_class *of = idm_class_at(i);
-    json_t *object = cli_entry(of->name, of->question);
-    json_t *has = json_object();
-    idm_json_set(&object, "row", json_string(of->row));
-    idm_json_set(&object, "planner", json_string(of->planner));
-    idm_json_set(&object, "inverse", json_string(of->inverse));
-    idm_json_set(&object, "free", json_string(of->free));
-    idm_json_set(&object, "leaves_open", json_string(of->open));
-    if (print) printf("%-12s", of->name);
-    for (size_t t = 0; t < IDM_PROPERTY_COUNT; t++) {
-      const bool tick = idm_class_has_property(of, (idm_class_property)t);
-      idm_json_set(&has, ticks[t], json_boolean(tick));
-      if (print)
-        printf(" %*s%*s", (int)(strlen(ticks[t]) + 1) / 2, tick ? "x" : "-",
-               (int)strlen(ticks[t]) / 2, "");
-    }
-    idm_json_set(&object, "ticks", has);
-    idm_json_append(&array, object);
-    if (print) printf("  %s, %s, %s\n", of->planner, of->inverse, of->free);
-  }
-  return finish(call, array);
-}
-
-static idm_status list_samplers(cli_call *call)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; idm_sampler_at(i); i++) {
-    const idm_sampler *sampler = idm_sampler_at(i);
-    idm_json_append(&array, cli_entry(sampler->name, sampler->summary));
-    if (!cli_given(call, "json")) printf("%-24s %s\n", sampler->name, sampler->summary);
-  }
-  return finish(call, array);
-}
-
-static idm_status list_examples(cli_call *call)
-{
-  json_t *array = json_array();
-  for (size_t i = 0; idm_example_name(i); i++) {
-    idm_json_append(&array, cli_entry(idm_example_name(i), NULL));
-    if (!cli_given(call, "json")) printf("example:%s\n", idm_example_name(i));
-  }
-  return finish(call, array);
-}
-
 /* --- tables ---------------------------------------------------------------------------------- */
 
 /* Column of a table: key of the entry, and heading. */
@@ -233,18 +75,207 @@ static void print_lines(const json_t *array, const heading *headings)
     }
 }
 
+/* Whether lines are printed, and not JSON or a table. */
+static bool plain(cli_call *call)
+{
+  return !cli_given(call, "json") && !cli_given(call, "markdown");
+}
+
+/* Print the entries as a table with --markdown. */
+static idm_status finish_list(cli_call *call, json_t *array, const heading *headings)
+{
+  if (cli_given(call, "markdown")) print_markdown(array, headings);
+  return finish(call, array);
+}
+
 static idm_status finish_table(cli_call *call, json_t *array, const heading *headings)
 {
-  if (cli_given(call, "markdown"))
-    print_markdown(array, headings);
-  else if (!cli_given(call, "json"))
-    print_lines(array, headings);
-  return finish(call, array);
+  if (plain(call)) print_lines(array, headings);
+  return finish_list(call, array, headings);
 }
 
 static void set_text(json_t **entry, const char *key, const char *text)
 {
   idm_json_set(entry, key, json_string(text));
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+/* Blocks that a planner uses, including its own. */
+static json_t *blocks_read_json(const idm_planner *planner)
+{
+  json_t *reads = json_array();
+  for (size_t id = 0; id < IDM_BLOCK_COUNT; id++)
+    if (idm_planner_reads(planner, id))
+      idm_json_append(&reads, json_string(idm_block_name((idm_block_id)id)));
+  for (size_t i = 0; i < planner->own_count; i++)
+    idm_json_append(&reads, json_string(planner->own[i].name));
+  return reads;
+}
+
+/* List the planners, or the agents of the paper's table. */
+static idm_status list_planners(cli_call *call, bool agents)
+{
+  static const heading headings[] = {{"name", "planner"},
+                                     {"row", "row of the paper's table"},
+                                     {"summary", "what it is"},
+                                     {"reads", "parameters that it reads"},
+                                     {NULL, NULL}};
+  json_t *array = json_array();
+  for (size_t i = 0; idm_planner_at(i); i++) {
+    const idm_planner *planner = idm_planner_at(i);
+    if (planner->agent != agents) continue;
+    json_t *object = cli_entry(planner->name, planner->summary);
+    idm_json_set(&object, "row", json_string(planner->row));
+    idm_json_set(&object, "reads", blocks_read_json(planner));
+    idm_json_append(&array, object);
+    if (plain(call)) printf("%-24s %-34s %s\n", planner->name, planner->row, planner->summary);
+  }
+  return finish_list(call, array, headings);
+}
+
+static idm_status list_inverses(cli_call *call)
+{
+  static const heading headings[] = {{"name", "inverse planner"},
+                                     {"row", "row of the paper's table"},
+                                     {"summary", "what it infers"},
+                                     {"settings", "settings"},
+                                     {NULL, NULL}};
+  json_t *array = json_array();
+  for (size_t i = 0; idm_inverse_at(i); i++) {
+    const idm_inverse *inverse = idm_inverse_at(i);
+    json_t *object = cli_entry(inverse->name, inverse->summary);
+    json_t *settings = json_array();
+    for (size_t k = 0; inverse->settings[k]; k++)
+      idm_json_append(&settings, json_string(inverse->settings[k]));
+    idm_json_set(&object, "row", json_string(inverse->row));
+    idm_json_set(&object, "settings", settings);
+    idm_json_append(&array, object);
+    if (plain(call)) printf("%-24s %-34s %s\n", inverse->name, inverse->row, inverse->summary);
+  }
+  return finish_list(call, array, headings);
+}
+
+/* Print a line for each regulariser and each kind of policy. */
+static idm_status show_regularisers(cli_call *call, const idm_problem *problem, double alpha)
+{
+  static const double scale[IDM_ZETA_COUNT] = {100, 0.02, 0.1, 1, 0.5};
+  static const int units[] = {0, 8};
+  idm_status status = IDM_OK;
+  printf("\n%-9s  %5s  %-7s  %15s  %15s  %9s  %9s\n", "zeta", "scale", "policy", "margin",
+         "matching", "sum off", "mu apart");
+  for (int z = 0; z < IDM_ZETA_COUNT && status == IDM_OK; z++)
+    for (size_t k = 0; k < 2 && status == IDM_OK; k++) {
+      idm_proposition *p = NULL;
+      status = idm_proposition_create_with(problem, alpha, (idm_zeta)z, scale[z], units[k], &p,
+                                           &call->error);
+      if (status == IDM_OK)
+        printf("%-9s  %5g  %-7s  %15.10f  %15.10f  %9.1e  %9.1e\n", idm_zeta_name(p->zeta),
+               p->lambda, units[k] ? "network" : "rule", p->margin, p->matching,
+               fabs(p->margin + p->matching - p->constant), p->occupancy_difference);
+      idm_proposition_destroy(p);
+    }
+  return status;
+}
+
+/* Print both sides of the paper's proposition for the built-in maintenance problem. */
+static idm_status show_proposition(cli_call *call)
+{
+  static const double alpha = 0.5;
+  static const double lambda = 100;
+  char line[400];
+  idm_problem *problem = NULL;
+  idm_proposition *proposition = NULL;
+  idm_status status = idm_problem_read("example:maintenance", &problem, &call->notes, &call->error);
+  if (status == IDM_OK)
+    status = idm_proposition_create(problem, alpha, lambda, &proposition, &call->error);
+  for (size_t i = 0; status == IDM_OK && idm_proposition_line(proposition, i, line, sizeof line);
+       i++)
+    puts(line);
+  if (status == IDM_OK) status = show_regularisers(call, problem, alpha);
+  idm_proposition_destroy(proposition);
+  idm_problem_destroy(problem);
+  return status;
+}
+
+static idm_status list_plots(cli_call *call)
+{
+  static const heading headings[] = {{"name", "kind"}, {"summary", "what it shows"}, {NULL, NULL}};
+  json_t *array = json_array();
+  for (size_t i = 0; idm_plot_at(i); i++) {
+    const idm_plot *plot = idm_plot_at(i);
+    idm_json_append(&array, cli_entry(plot->name, plot->summary));
+    if (plain(call)) printf("%-14s %s\n", plot->name, plot->summary);
+  }
+  return finish_list(call, array, headings);
+}
+
+/* The paper's table "Inverse Decision Modeling", with computed ticks. */
+static idm_status list_classes(cli_call *call)
+{
+  static const heading headings[] = {{"name", "class"},
+                                     {"summary", "question"},
+                                     {"planner", "planner"},
+                                     {"inverse", "inverse planner"},
+                                     {"free", "free"},
+                                     {"leaves_open", "leaves open"},
+                                     {NULL, NULL}};
+  static const char *const ticks[IDM_PROPERTY_COUNT] = {
+      "tau_env", "omega_env", "upsilon", "tau,omega", "pi", "rho,sigma", "alpha", "beta", "eta"};
+  if (cli_given(call, "proposition")) return show_proposition(call);
+  json_t *array = json_array();
+  const bool print = plain(call);
+  if (print) {
+    printf("%-12s", "class");
+    for (size_t t = 0; t < IDM_PROPERTY_COUNT; t++) printf(" %s", ticks[t]);
+    printf("  planner, inverse planner, free\n");
+  }
+  for (size_t i = 0; idm_class_at(i); i++) {
+    const idm_class *of = idm_class_at(i);
+    json_t *object = cli_entry(of->name, of->question);
+    json_t *has = json_object();
+    idm_json_set(&object, "row", json_string(of->row));
+    idm_json_set(&object, "planner", json_string(of->planner));
+    idm_json_set(&object, "inverse", json_string(of->inverse));
+    idm_json_set(&object, "free", json_string(of->free));
+    idm_json_set(&object, "leaves_open", json_string(of->open));
+    if (print) printf("%-12s", of->name);
+    for (size_t t = 0; t < IDM_PROPERTY_COUNT; t++) {
+      const bool tick = idm_class_has_property(of, (idm_class_property)t);
+      idm_json_set(&has, ticks[t], json_boolean(tick));
+      if (print)
+        printf(" %*s%*s", (int)(strlen(ticks[t]) + 1) / 2, tick ? "x" : "-",
+               (int)strlen(ticks[t]) / 2, "");
+    }
+    idm_json_set(&object, "ticks", has);
+    idm_json_append(&array, object);
+    if (print) printf("  %s, %s, %s\n", of->planner, of->inverse, of->free);
+  }
+  return finish_list(call, array, headings);
+}
+
+static idm_status list_samplers(cli_call *call)
+{
+  static const heading headings[] = {
+      {"name", "sampler"}, {"summary", "what it does"}, {NULL, NULL}};
+  json_t *array = json_array();
+  for (size_t i = 0; idm_sampler_at(i); i++) {
+    const idm_sampler *sampler = idm_sampler_at(i);
+    idm_json_append(&array, cli_entry(sampler->name, sampler->summary));
+    if (plain(call)) printf("%-24s %s\n", sampler->name, sampler->summary);
+  }
+  return finish_list(call, array, headings);
+}
+
+static idm_status list_examples(cli_call *call)
+{
+  static const heading headings[] = {{"name", "example"}, {NULL, NULL}};
+  json_t *array = json_array();
+  for (size_t i = 0; idm_example_name(i); i++) {
+    idm_json_append(&array, cli_entry(idm_example_name(i), NULL));
+    if (plain(call)) printf("example:%s\n", idm_example_name(i));
+  }
+  return finish_list(call, array, headings);
 }
 
 /* --- parameters ----------------------------------------------------------------------------- */
@@ -454,18 +485,12 @@ static idm_status list_agents(cli_call *call)
 
 static const struct {
   const char *name;
-  bool table;
   idm_status (*list)(cli_call *call);
-} lists[] = {{"planners", false, list_plain_planners},
-             {"inverses", false, list_inverses},
-             {"classes", false, list_classes},
-             {"plots", false, list_plots},
-             {"samplers", false, list_samplers},
-             {"agents", false, list_agents},
-             {"parameters", true, list_parameters},
-             {"columns", true, list_columns},
-             {"checks", true, list_checks},
-             {"examples", false, list_examples}};
+} lists[] = {{"planners", list_plain_planners}, {"inverses", list_inverses},
+             {"classes", list_classes},         {"plots", list_plots},
+             {"samplers", list_samplers},       {"agents", list_agents},
+             {"parameters", list_parameters},   {"columns", list_columns},
+             {"checks", list_checks},           {"examples", list_examples}};
 
 static idm_status run(cli_call *call)
 {
@@ -473,18 +498,13 @@ static idm_status run(cli_call *call)
     return idm_fail(&call->error, IDM_USAGE,
                     "usage: idm list planners|inverses|classes|plots|samplers|agents|parameters|"
                     "columns|checks|examples [options]; see `idm help list`");
-  const bool markdown = cli_given(call, "markdown");
-  if (cli_given(call, "proposition") &&
-      (strcmp(call->argument[0], "classes") != 0 || cli_given(call, "json")))
+  if (cli_given(call, "proposition") && (strcmp(call->argument[0], "classes") != 0 || !plain(call)))
     return idm_fail(&call->error, IDM_USAGE,
-                    "--proposition applies to classes only, without --json");
-  if (markdown && cli_given(call, "json"))
+                    "--proposition applies to classes only, without --json or --markdown");
+  if (cli_given(call, "markdown") && cli_given(call, "json"))
     return idm_fail(&call->error, IDM_USAGE, "--markdown and --json exclude each other");
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     if (strcmp(lists[i].name, call->argument[0]) != 0) continue;
-    if (markdown && !lists[i].table)
-      return idm_fail(&call->error, IDM_USAGE,
-                      "--markdown applies to parameters, columns and checks only");
     return lists[i].list(call);
   }
   return idm_fail(&call->error, IDM_USAGE,
@@ -496,7 +516,7 @@ static idm_status run(cli_call *call)
 static const cli_option options[] = {
     {.name = "markdown",
      .kind = CLI_FLAG,
-     .help = "parameters, columns and checks as a table in Markdown, as in docs/reference/"},
+     .help = "print a table in Markdown instead, as in docs/reference/"},
     {.name = "proposition",
      .kind = CLI_FLAG,
      .help = "classes: both sides of the paper's proposition for example:maintenance, computed "

@@ -81,9 +81,36 @@ static void test_man(void **state)
                                          ".SH EXIT STATUS\n0 done", NULL});
 }
 
+/* In a table of Markdown, '|' is escaped. Without a command, a list of links precedes the tables.
+ */
+static void test_markdown(void **state)
+{
+  (void)state;
+  static const cli_option options[] = {
+      {.name = "way", .kind = CLI_TEXT, .value = "UP|DOWN", .help = "up | down"}, {.name = NULL}};
+  cli_command bar = command_try;
+  bar.options = options;
+  printed p;
+  printed_open(&p);
+  cli_print_markdown(p.out, commands, &command_try);
+  expect_words(
+      &p, (const char *const[]){"\n## `idm try`\n\n    idm try ONE [TWO]\n\nTry it.\n\nA line.\n",
+                                "| option | default | effect |\n|---|---|---|\n",
+                                "| `-n, --number N` | 7 | how many |\n",
+                                "| `--set KEY=VALUE` | | several times |\n", NULL});
+  printed_open(&p);
+  cli_print_markdown(p.out, commands, NULL);
+  expect_words(&p,
+               (const char *const[]){"| [`idm try`](#idm-try) | Try it |\n", "## `idm try`", NULL});
+  printed_open(&p);
+  cli_print_markdown(p.out, (const cli_command *const[]){&bar, NULL}, &bar);
+  expect_words(&p, (const char *const[]){"| `--way UP\\|DOWN` | | up \\| down |\n", NULL});
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_find), cmocka_unit_test(test_help),
-                                     cmocka_unit_test(test_overview), cmocka_unit_test(test_man)};
+                                     cmocka_unit_test(test_overview), cmocka_unit_test(test_man),
+                                     cmocka_unit_test(test_markdown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
