@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recovery of every planner's agents by every inverse planner: the table of docs/reference/inverse.md.
+"""Recovery of every planner's agents by every inverse planner: the table of docs/method/validation.md.
 
 usage: pairs.py PROGRAM FOLDER
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Power of the tests of the model, by kind of misfit and number of decisions: the table of docs/reference/verdict.md.
+"""Power of the tests of the model, by kind of misfit and number of decisions: the table of docs/method/validation.md.
 
 usage: power.py IDM_POWER FOLDER [LOGS]
 
