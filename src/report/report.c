@@ -273,22 +273,29 @@ static void add_verdict(report *r)
 
 /* --- figures -------------------------------------------------------------------------------- */
 
-/* Append a figure of that kind, if it can be made of this run. A missing input is not an error of
- * the report. */
+/* Append a figure of that kind with its notes, if it can be made of this run. A missing input is
+ * not an error of the report. */
 static idm_status add_plot_as(report *r, const char *id, const char *kind,
                               const idm_plot_settings *opt_settings, const char *caption)
 {
   const idm_plot *plot = idm_plot_find(kind);
   idm_figure *figure;
+  idm_notes notes = {0};
   idm_error why;
   char words[400], dynamics[160];
   if (!plot) return IDM_OK;
   idm_plot_dynamics(plot, r->subject, dynamics, sizeof dynamics);
   idm_print(words, sizeof words, "%s%s%s", caption, dynamics[0] ? " " : "", dynamics);
-  const idm_status status = idm_plot_make(plot, r->subject, opt_settings, &figure, r->notes, &why);
-  if (status == IDM_OK) return idm_page_figure(&r->page, id, figure, words, r->opt_error);
-  if (status == IDM_MEMORY && r->opt_error) *r->opt_error = why;
-  return status == IDM_MEMORY ? status : IDM_OK;
+  idm_status status = idm_plot_make(plot, r->subject, opt_settings, &figure, &notes, &why);
+  if (status == IDM_OK) {
+    status = idm_page_figure(&r->page, id, figure, words, r->opt_error);
+    if (status == IDM_OK) idm_page_list(&r->page, &notes);
+  } else {
+    if (status == IDM_MEMORY && r->opt_error) *r->opt_error = why;
+    status = status == IDM_MEMORY ? status : IDM_OK;
+  }
+  idm_notes_clear(&notes);
+  return status;
 }
 
 static idm_status add_plot(report *r, const char *kind, const idm_plot_settings *opt_settings,

@@ -72,9 +72,16 @@ static void test_parts(void **state)
       "<summary>Checks that", "<td>effective-draws</td>",
       "Which value of alpha", "explains 150 decisions in 30 trajectories"};
   for (int with = 1; with >= 0; with--) {
-    const idm_plot_subject subject = subject_of(f, &a, with);
+    idm_plot_subject subject = subject_of(f, &a, with);
+    subject.fitted = true;
+    idm_notes notes = {0};
     char *text;
-    check(idm_report_make(&subject, &text, NULL, &support_error));
+    check(idm_report_make(&subject, &text, &notes, &support_error));
+    /* Notes of figures are below them, and not in the notes of the call. */
+    assert_int_equal(strstr(text, "<li>the run was fitted to these decisions") != NULL, with);
+    for (size_t i = 0; i < notes.count; i++)
+      assert_null(strstr(notes.text[i], "fitted to these decisions"));
+    idm_notes_clear(&notes);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] - !with; i++)
       if (!strstr(text, parts[i])) fail_msg("no %s", parts[i]);
     assert_int_equal(strstr(text, "id=\"cases\"") != NULL, with);
