@@ -33,11 +33,11 @@ static double unit_of(const fit_context *f, const parameter *item)
   return spread * (info->in_utility ? idm_problem_prior_range(f->problem, item->block) : 1);
 }
 
-/* The centre of the prior of multipliers is a twentieth of the range of the utilities (see the
- * default priors). */
+/* The centre of the default priors on the scales log and inverse is a twentieth of the spread
+ * (setting/freedom.c). */
 static double middle_of(const fit_context *f, const parameter *item)
 {
-  return unit_of(f, item) / (info_of(f, item)->in_utility ? 20 : 1);
+  return unit_of(f, item) / 20;
 }
 
 static search_window window_of(const fit_context *f, const parameter *item)

@@ -3,6 +3,7 @@
 #include "invert/assess/inquiry.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,42 @@ static void test_windows(void **state)
     assert_true(x.windows[i].unit > 0 && x.windows[i].unit < x.windows[i].high - x.windows[i].low);
   }
   close_fixture(&x);
+}
+
+/* The middle of a window on a log scale is the centre of the default prior, whatever the unit. */
+static void test_middles(void **state)
+{
+  (void)state;
+  static const char *const cases[][2] = {
+      {"alpha: {scale: log}", ""},
+      {"prior_weight: ", ""},
+      {"evidence_weight: ", ""},
+      {"belief_prior: ", "belief_prior: {dirichlet: [2, 0.5]}\n"},
+      {"sensor_capacity: ", "agent: {sensor_capacity: 0.3}\n"},
+      {"delay_rate: ", "horizon: 3\nagent: {discounting: naive, delay_rate: 1}\n"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[600];
+    snprintf(text, sizeof text,
+             "states: [well, ill]\nactions: [test, treat]\nobservations: [low, high]\n"
+             "start: uniform\ntransition: identity\nobservation: {'*': [[0.8, 0.2], [0.2, 0.8]]}\n"
+             "utility: {test: -1, treat: [-30, 16]}\n%sfree: {%s}\n",
+             cases[i][1], cases[i][0]);
+    fixture x = {.problem = support_yaml(text), .step = {0.1, 0.02, 0.5}};
+    x.problem->agent.resolution = 4;
+    x.data =
+        support_simulate(x.problem, (idm_simulation){.trajectories = 1, .steps = 2, .seed = 3});
+    idm_fit_settings_default(&x.settings);
+    settle(&x);
+    const parameter *item = &x.f.parameters->item[0];
+    assert_int_equal(item->scale, IDM_SCALE_LOG);
+    assert_int_equal(item->prior->kind, IDM_PRIOR_NORMAL);
+    const double middle = (x.windows[0].low + x.windows[0].high) / 2;
+    if (fabs(middle - item->prior->argument[0]) > 1e-9)
+      fail_msg("%s: the window is about %g, the prior about %g", cases[i][0], middle,
+               item->prior->argument[0]);
+    close_fixture(&x);
+  }
 }
 
 /* A window is extended by factors of its range until it contains a value, and no further. */
@@ -298,11 +335,11 @@ static void test_nothing_to_climb(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_windows),          cmocka_unit_test(test_hold),
-      cmocka_unit_test(test_places),           cmocka_unit_test(test_path),
-      cmocka_unit_test(test_no_path),          cmocka_unit_test(test_heights),
-      cmocka_unit_test(test_profiles),         cmocka_unit_test(test_level_maximum),
-      cmocka_unit_test(test_nothing_to_climb),
+      cmocka_unit_test(test_windows),       cmocka_unit_test(test_middles),
+      cmocka_unit_test(test_hold),          cmocka_unit_test(test_places),
+      cmocka_unit_test(test_path),          cmocka_unit_test(test_no_path),
+      cmocka_unit_test(test_heights),       cmocka_unit_test(test_profiles),
+      cmocka_unit_test(test_level_maximum), cmocka_unit_test(test_nothing_to_climb),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
