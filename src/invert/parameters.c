@@ -666,7 +666,7 @@ bool idm_parameters_degenerate(const idm_parameters *parameters, const idm_theta
 {
   for (size_t i = 0; i < theta->blocks; i++) {
     const idm_block *block = &theta->block[i];
-    if (block->role == IDM_DESCRIPTIVE && block->info->infinite &&
+    if (block->role == IDM_DESCRIPTIVE && block->info->infinite && block->info->in_utility &&
         fabs(block->value[0]) < 1e-11 * range_of(parameters, i))
       return true;
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "invert/parameters_support.h"
+#include "setting/freedom.h"
 
 /* --- problems ------------------------------------------------------------------------------- */
 
@@ -314,6 +315,30 @@ static void test_ties(void **state)
   }
 }
 
+/* Multipliers are compared with the utilities, a capacity in nats is not. */
+static void test_degenerate(void **state)
+{
+  (void)state;
+  static const double values[] = {1e-3, 1e3, 1e12};
+  for (size_t i = 0; i < 3; i++) {
+    idm_problem *problem = support_free_diag("alpha, beta, sensor_capacity");
+    idm_block *utility = &problem->theta->block[IDM_UTILITY];
+    for (size_t k = 0; k < utility->size; k++) utility->value[k] *= values[i];
+    const double range = idm_theta_utility_range(problem->theta);
+    idm_parameters *parameters = support_parameters(problem);
+    idm_theta_set_scalar(problem->theta, IDM_ALPHA, range);
+    idm_theta_set_scalar(problem->theta, IDM_BETA, range);
+    idm_theta_set_scalar(problem->theta, IDM_SENSOR_CAPACITY, 0.3);
+    assert_false(idm_parameters_degenerate(parameters, problem->theta));
+    idm_theta_set_scalar(problem->theta, IDM_BETA, -0.9e-11 * range);
+    assert_true(idm_parameters_degenerate(parameters, problem->theta));
+    idm_theta_set_scalar(problem->theta, IDM_BETA, 1.1e-11 * range);
+    assert_false(idm_parameters_degenerate(parameters, problem->theta));
+    idm_parameters_destroy(parameters);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* Weights of a decision rule are named by action, then constant or state. */
 static void test_weights(void **state)
 {
@@ -554,6 +579,7 @@ int main(void)
       cmocka_unit_test(test_entries),
       cmocka_unit_test(test_variants),
       cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_degenerate),
       cmocka_unit_test(test_weights),
       cmocka_unit_test(test_pull),
       cmocka_unit_test(test_errors),
