@@ -106,17 +106,18 @@ static idm_case_summary explain_case(const explain_visitor *o, const idm_explana
   const size_t first = data->first[t];
   const size_t rows = data->first[t + 1] - first;
   idm_case_summary one = {.step = rows + 1, .delayed = -1, .censored = true};
+  bool early = false; /* a due action was taken before it was due, and none is due later */
   for (size_t i = 0; i < rows; i++) {
     const int32_t action = data->action[first + i];
     if (!idm_data_missed(data, first + i))
       one.regret += idm_explanation_interval(e, first + i, IDM_EXPLAIN_REGRET, 0).mean;
-    if (!one.due && idm_explanation_interval(e, first + i, IDM_EXPLAIN_DUE, 0).mean > 0.5)
+    if (!one.due && !early && idm_explanation_interval(e, first + i, IDM_EXPLAIN_DUE, 0).mean > 0.5)
       one.due = i + 1;
     const bool is_action = action != IDM_MISSING && !idm_data_missed(data, first + i);
     if (one.censored && is_action && idm_explain_is_due(o, (size_t)action)) {
       one.censored = false;
       one.step = i + 1;
-      if (!one.due) break; /* taken before it was due: later rows do not matter */
+      early = !one.due;
     }
   }
   if (one.due && one.due <= one.step) one.delayed = (long)(one.step - one.due);

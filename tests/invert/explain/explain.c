@@ -399,6 +399,24 @@ static void delays_are_counted(void **state)
   assert_int_equal(e->one[0].delayed, 0);
   idm_explanation_destroy(e);
   idm_data_destroy(data);
+
+  /* A due action before it is due does not end the sum of regret. */
+  problem->setting->ends[0] = problem->setting->ends[1] = false;
+  data = support_data(problem, "agent,trajectory,action,observation\n"
+                               "a,both,declare_healthy,negative\na,both,monitor,positive\n"
+                               "a,both,monitor,positive\na,both,monitor,positive\n"
+                               "a,both,declare_healthy,\n");
+  const idm_explain_settings healthy = {.due = 0, .top = 3, .trajectory = -1, .draws = 1};
+  check(idm_explain(problem, NULL, data, &healthy, &e, NULL, &support_error));
+  double regret = 0;
+  for (size_t row = 0; row < 5; row++)
+    regret += idm_explanation_interval(e, row, IDM_EXPLAIN_REGRET, 0).mean;
+  assert_true(idm_explanation_interval(e, 4, IDM_EXPLAIN_REGRET, 0).mean > 1);
+  assert_near(e->one[0].regret, regret, 1e-12);
+  assert_true(e->one[0].step == 1 && !e->one[0].due && !e->one[0].censored);
+  assert_int_equal(e->one[0].delayed, -1);
+  idm_explanation_destroy(e);
+  idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
