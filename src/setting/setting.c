@@ -171,7 +171,7 @@ idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, si
 
 long idm_labels_find(const idm_labels *labels, const char *text, size_t length)
 {
-  if (!labels || !text) return 0;
+  if (!labels || !text) return -1;
   for (size_t i = 0; i < labels->count; i++)
     if (labels->name[i] && strlen(labels->name[i]) == length &&
         memcmp(labels->name[i], text, length) == 0)

@@ -156,6 +156,8 @@ static void test_a_label_beats_a_number(void **state)
   /* Only the first `length` bytes are compared, and a NUL counts as any other byte. */
   assert_int_equal(idm_labels_find(&labels, "highest", 4), 2);
   assert_int_equal(idm_labels_find(&labels, "low\0", 4), -1);
+  assert_int_equal(idm_labels_find(NULL, "low", 3), -1);
+  assert_int_equal(idm_labels_find(&labels, NULL, 3), -1);
   idm_labels_destroy(&labels);
 }
 

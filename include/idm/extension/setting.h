@@ -117,7 +117,7 @@ IDM_API idm_status idm_labels_copy(const idm_labels *labels, idm_labels *ret_lab
 /* True if two lists contain the same names in the same order. */
 IDM_API bool idm_labels_same(const idm_labels *a, const idm_labels *b);
 /* Index of the label text [length]. If no label matches, a decimal number below the count is taken
- * as an index from 0. -1 if neither applies. */
+ * as an index from 0. -1 if neither applies, or an argument is NULL. */
 IDM_API long idm_labels_find(const idm_labels *labels, const char *text, size_t length);
 
 /* Check and renormalise a distribution row [count]. Returns the deviation |sum - 1| before
