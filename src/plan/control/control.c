@@ -647,8 +647,8 @@ double idm_control_bytes(const void *content, int resolution)
   const control *c = content;
   const idm_successor_request request = request_of(c);
   const bool corners = c->setting->fully_observed;
-  const size_t points = corners ? c->sizes.states : idm_lattice_count(c->sizes.states, resolution);
-  return (double)points * bytes_a_point(c) + idm_successors_bytes(&request, points, corners);
+  return bytes_of(c, &request,
+                  corners ? c->sizes.states : idm_lattice_count(c->sizes.states, resolution));
 }
 
 size_t idm_control_points(const void *content)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "belief/lattice.h"
 #include "support.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 15}, {3, 2, 3, 2, 6}, {2, 2, 3, 2, 20}};
@@ -343,6 +344,27 @@ static void a_lattice_too_large_is_refused_with_its_size(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Estimates of memory contain the merged derivative, which is not made for more than 2^24 entries:
+ * 16 bytes per entry, of 2 x 2 successors with 3 states each. */
+static void bytes_contain_the_merged_derivative(void **state)
+{
+  (void)state;
+  idm_random random;
+  idm_random_init(&random, 15, 0);
+  idm_problem *problem = support_problem((support_shape){3, 2, 2, 1, 4}, &random);
+  idm_workspace *workspace = support_plan(problem, NULL);
+  const double entries = 2 * 2 * 3;
+  int last = 1;
+  while (entries * (double)idm_lattice_count(3, last + 1) <= 1 << 24) last++;
+  const double points[2] = {(double)idm_lattice_count(3, last),
+                            (double)idm_lattice_count(3, last + 1)};
+  const double with = idm_workspace_bytes(workspace, last) / points[0];
+  const double without = idm_workspace_bytes(workspace, last + 1) / points[1];
+  assert_near(with - without, 16 * entries, 1e-3);
+  idm_workspace_destroy(workspace);
+  idm_problem_destroy(problem);
+}
+
 static void values_that_overflow_are_a_numerical_failure(void **state)
 {
   (void)state;
@@ -371,6 +393,7 @@ int main(void)
       cmocka_unit_test(tiger_and_diag_reach_their_optima),
       cmocka_unit_test(classic_problems_meet_their_bounds),
       cmocka_unit_test(a_lattice_too_large_is_refused_with_its_size),
+      cmocka_unit_test(bytes_contain_the_merged_derivative),
       cmocka_unit_test(values_that_overflow_are_a_numerical_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
