@@ -99,8 +99,12 @@ idm_status idm_posterior_allocate(const char *inverse, const char *sampler, size
     return idm_fail_memory(opt_error);
   }
   for (size_t i = 0; i < all; i++)
-    p->statistics[i] = (idm_statistics){
-        .log_density = NAN, .acceptance = NAN, .step_size = NAN, .energy = NAN, .tree_depth = -1};
+    p->statistics[i] = (idm_statistics){.log_density = NAN,
+                                        .acceptance = NAN,
+                                        .step_size = NAN,
+                                        .energy = NAN,
+                                        .tree_depth = -1,
+                                        .evaluations = -1};
   *ret_posterior = p;
   return IDM_OK;
 }

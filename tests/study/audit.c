@@ -197,6 +197,12 @@ static void arrays_are_by_chain_draw_and_group(void **state)
   static const char *const others[] = {"log_alpha_contrast", "log_alpha_mean", "log_alpha_sd"};
   for (size_t i = 0; i < 3; i++)
     assert_int_equal(nc_inq_varid(group, others[i], &variable), NC_NOERR);
+  /* Statistics that the blocks do not have are not written. */
+  assert_int_equal(nc_inq_ncid(file, "sample_stats", &group), NC_NOERR);
+  assert_int_equal(nc_inq_varid(group, "lp", &variable), NC_ENOTVAR);
+  assert_int_equal(nc_inq_varid(group, "acceptance_rate", &variable), NC_ENOTVAR);
+  assert_int_equal(nc_inq_varid(group, "n_steps", &variable), NC_ENOTVAR);
+  assert_int_equal(nc_inq_varid(group, "diverging", &variable), NC_NOERR);
   nc_close(file);
   idm_audit_destroy(audit);
   close_host(&h);

@@ -435,10 +435,7 @@ static idm_status put_densities(report *r, const idm_fit_settings *settings)
   idm_posterior *p = r->posterior;
   const idm_people *people = r->people;
   const size_t all = people->chains * people->draws;
-  for (size_t i = 0; i < all; i++) {
-    p->statistics[i].log_density = people->log_posterior[i];
-    p->statistics[i].evaluations = -1;
-  }
+  for (size_t i = 0; i < all; i++) p->statistics[i].log_density = people->log_posterior[i];
   if (settings->keep == IDM_KEEP_NOTHING) return IDM_OK;
   p->log_likelihood = idm_new(idm_times(all, people->people), sizeof *p->log_likelihood);
   if (!p->log_likelihood) return idm_fail_memory(r->opt_error);

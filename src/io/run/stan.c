@@ -199,11 +199,11 @@ idm_status idm_arrays_series(const idm_posterior *posterior, idm_array **ret_arr
 
 /* In the order of CmdStan's columns; ArviZ needs no order. */
 const idm_statistic idm_statistic_list[IDM_STATISTIC_COUNT] = {
-    {"lp", "lp__", NC_DOUBLE, FIELD(log_density), false},
-    {"acceptance_rate", "accept_stat__", NC_DOUBLE, FIELD(acceptance), false},
+    {"lp", "lp__", NC_DOUBLE, FIELD(log_density), true},
+    {"acceptance_rate", "accept_stat__", NC_DOUBLE, FIELD(acceptance), true},
     {"step_size", "stepsize__", NC_DOUBLE, FIELD(step_size), true},
     {"tree_depth", "treedepth__", NC_INT64, FIELD(tree_depth), true},
-    {"n_steps", "n_leapfrog__", NC_INT64, FIELD(evaluations), false},
+    {"n_steps", "n_leapfrog__", NC_INT64, FIELD(evaluations), true},
     {"diverging", "divergent__", NC_BYTE, FIELD(diverging), false},
     {"energy", "energy__", NC_DOUBLE, FIELD(energy), true},
 };
@@ -465,8 +465,12 @@ static void put_meanings(idm_file *file, const column_names *c)
 static void put_names(idm_file *file, const column_names *c, const size_t *opt_size,
                       const bool present[IDM_STATISTIC_COUNT])
 {
-  for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++)
-    if (present[k]) idm_file_printf(file, "%s%s", k ? "," : "", idm_statistic_list[k].stan);
+  const char *separator = "";
+  for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++) {
+    if (!present[k]) continue;
+    idm_file_printf(file, "%s%s", separator, idm_statistic_list[k].stan);
+    separator = ",";
+  }
   for (size_t i = 0; i < c->names->count; i++)
     for (size_t k = 0; k < (opt_size ? opt_size[i] : 1); k++) {
       idm_file_printf(file, ",");
@@ -491,9 +495,11 @@ static void put_number(idm_file *file, double x)
 static void put_draw(idm_file *file, const idm_posterior *p, size_t chain, size_t draw,
                      const bool present[IDM_STATISTIC_COUNT])
 {
+  const char *separator = "";
   for (size_t k = 0; k < IDM_STATISTIC_COUNT; k++) {
     if (!present[k]) continue;
-    if (k) idm_file_printf(file, ",");
+    idm_file_printf(file, "%s", separator);
+    separator = ",";
     put_number(file,
                idm_statistic_get(&idm_statistic_list[k], &p->statistics[chain * p->draws + draw]));
   }

@@ -31,6 +31,10 @@ static void numbers_lie_along_groups_and_contrasts(void **state)
     assert_memory_equal(p->value + i * all, draw[i], all * sizeof(double));
     assert_true(p->summarised[i]);
   }
+  /* The blocks of an audit have no density, acceptance or count of steps: files omit these. */
+  for (size_t i = 0; i < all; i++)
+    assert_true(isnan(p->statistics[i].log_density) && isnan(p->statistics[i].acceptance) &&
+                p->statistics[i].evaluations == -1);
   assert_int_equal(p->series_count, 2);
   assert_string_equal(p->axis[p->series[1].axis].name, "contrast");
   idm_posterior_destroy(p);

@@ -196,7 +196,7 @@ typedef enum flaw {
   more_draws,
   twice,
   numeric_name,
-  no_lp,
+  no_flag,
   lp_type,
   wild_depth,
   wild_flag,
@@ -279,13 +279,13 @@ static void forge_statistics(int file, flaw wrong)
   const int group = forge_group(file, "sample_stats", 2, wrong == other_shape ? 4 : 3, d);
   const long long depth[] = {1, 2, 3, 4, 5, wrong == wild_depth ? (long long)1 << 40 : 6};
   const signed char flag[] = {0, 1, 0, 1, 0, wrong == wild_flag ? 2 : 1};
-  if (wrong != no_lp)
-    nc(nc_def_var(group, "lp", wrong == lp_type ? NC_STRING : NC_DOUBLE, 2, d, &lp));
+  if (wrong == lp_type) nc(nc_def_var(group, "lp", NC_STRING, 2, d, &lp));
   nc(nc_def_var(group, "acceptance_rate", NC_DOUBLE, 2, d, &variable));
   nc(nc_def_var(group, "n_steps", NC_INT64, 2, d, &variable));
   if (wrong != other_shape) nc(nc_put_var_longlong(group, variable, depth));
   nc(nc_def_var(group, "tree_depth", NC_INT64, 2, d, &variable));
   if (wrong != other_shape) nc(nc_put_var_longlong(group, variable, depth));
+  if (wrong == no_flag) return;
   nc(nc_def_var(group, "diverging", NC_BYTE, 2, d, &variable));
   if (wrong != other_shape) nc(nc_put_var_schar(group, variable, flag));
 }
@@ -346,7 +346,7 @@ static void test_forged(void **state)
       [more_draws] = "'alpha' in group 'posterior' is 2 by 4; expected 2 chains by 3 draws",
       [twice] = "'beta' occurs twice",
       [numeric_name] = "attribute 'long_name' in group 'posterior' is not a string",
-      [no_lp] = "variable 'lp' is missing",
+      [no_flag] = "variable 'diverging' is missing",
       [lp_type] = "'lp' in group 'sample_stats' is not of type double",
       [wild_depth] = "'tree_depth' in group 'sample_stats' holds 1099511627776",
       [wild_flag] = "'diverging' in group 'sample_stats' holds 2; expected 0 to 1",
@@ -366,7 +366,7 @@ static void test_forged(void **state)
   assert_int_equal(p->quantity.count, 2);
   assert_true(p->summarised[0]);
   assert_int_equal(p->statistics[5].evaluations, 6);
-  assert_true(isnan(p->statistics[0].energy));
+  assert_true(isnan(p->statistics[0].energy) && isnan(p->statistics[0].log_density));
   assert_true(p->request == 0);
   idm_posterior_destroy(p);
   for (flaw wrong = none + 1; wrong < flaws; wrong++) {

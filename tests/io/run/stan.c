@@ -132,6 +132,22 @@ static void test_same_columns(void **state)
   assert_string_equal(header_of(text, &rest),
                       "lp__,accept_stat__,treedepth__,n_leapfrog__,divergent__,alpha");
   free(text);
+  /* Without statistics, the flag alone remains, and the rows have as many cells. */
+  for (size_t i = 0; i < 8; i++)
+    p->statistics[i] = (idm_statistics){.log_density = NAN,
+                                        .acceptance = NAN,
+                                        .step_size = NAN,
+                                        .energy = NAN,
+                                        .tree_depth = -1,
+                                        .evaluations = -1};
+  text = written(*state, p, 0);
+  assert_string_equal(header_of(text, &rest), "divergent__,alpha");
+  for (size_t draw = 0; draw < 4; draw++) {
+    check_number(next(&rest), 0);
+    check_number(next(&rest), p->value[draw]);
+  }
+  assert_string_equal(rest, "");
+  free(text);
   idm_posterior_destroy(p);
 }
 

@@ -71,13 +71,14 @@ static void test_given(void **state)
   s.energy = 0;
   assert_true(idm_statistic_given(statistic("tree_depth"), &s));
   assert_true(idm_statistic_given(statistic("energy"), &s));
-  /* Only what a random walk has not may be left out. */
-  for (size_t i = 0; i < IDM_STATISTIC_COUNT; i++) {
-    const char *name = idm_statistic_list[i].name;
-    assert_int_equal(idm_statistic_list[i].optional, strcmp(name, "step_size") == 0 ||
-                                                         strcmp(name, "tree_depth") == 0 ||
-                                                         strcmp(name, "energy") == 0);
-  }
+  s = (idm_statistics){.acceptance = NAN, .evaluations = -1, .log_density = NAN};
+  assert_false(idm_statistic_given(statistic("lp"), &s));
+  assert_false(idm_statistic_given(statistic("acceptance_rate"), &s));
+  assert_false(idm_statistic_given(statistic("n_steps"), &s));
+  /* All but the flag, which is always known, may be left out. */
+  for (size_t i = 0; i < IDM_STATISTIC_COUNT; i++)
+    assert_int_equal(idm_statistic_list[i].optional,
+                     strcmp(idm_statistic_list[i].name, "diverging") != 0);
 }
 
 int main(void)
