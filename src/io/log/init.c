@@ -183,6 +183,8 @@ static idm_status add_to_division(idm_log_schema *s, idm_division *division, siz
   uint32_t trajectory = 0;
   const idm_status status = read_id(s, IDM_COLUMN_TRAJECTORY, columns, field, used,
                                     &division->trajectories, &trajectory, opt_error);
+  if (status == IDM_OK && s->rows) division->adjacent_rows += trajectory == division->last;
+  division->last = trajectory;
   return status == IDM_OK ? update_endings(division, trajectory, row.action, row.time, opt_error)
                           : status;
 }
@@ -222,12 +224,14 @@ static idm_status read_row(idm_log_schema *s, const idm_csv_field *field, idm_er
   return status;
 }
 
-/* A column `trial` that makes every row a trajectory of its own numbers the rows of longer
- * trajectories: remove it from the id. */
+/* A column `trial` numbers the rows of longer trajectories, and is removed from the id, if it makes
+ * every row a trajectory of its own, or changes on every row of a table without a time column:
+ * rows 1, 2, 3, 1, 2, 3 are two blocks, not three trajectories of two rows. */
 static void drop_row_counter(idm_log_schema *s)
 {
-  if (!s->has_trial || s->division.trajectories.count < s->rows ||
-      s->coarser_division.trajectories.count == s->rows)
+  const bool single = s->division.trajectories.count == s->rows;
+  const bool changing = !s->division.adjacent_rows && !s->header.role[IDM_COLUMN_TIME].count;
+  if (!s->has_trial || (!single && !changing) || s->coarser_division.trajectories.count == s->rows)
     return;
   const idm_division rows = s->division;
   s->division = s->coarser_division;
@@ -576,7 +580,7 @@ static void add_notes(const idm_log_schema *s, idm_notes *opt_notes)
                   (int)length, text);
   }
   if (s->counts_rows)
-    idm_notes_add(opt_notes, "column 'trial' has another value on every row of an agent: it is "
+    idm_notes_add(opt_notes, "column 'trial' changes on every row: it is "
                              "taken for the number of the row, not for the trajectory");
   if (!agents && !trajectories)
     idm_notes_add(

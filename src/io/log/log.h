@@ -486,6 +486,8 @@ typedef struct idm_division {
   size_t ending_capacity;
   bool is_inner[idm_label_limit]; /* [action]: occurs on a row that is not the last of its
                                      trajectory */
+  uint32_t last;                  /* trajectory of the last row that was added */
+  size_t adjacent_rows;           /* rows in the trajectory of the row before them */
 } idm_division;
 
 /* Zero-initialise, set the file. */

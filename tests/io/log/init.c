@@ -229,8 +229,27 @@ static void test_numbered_rows(void **state)
   idm_problem *problem =
       init(f, "subject,trial,choice,outcome\na,1,x,0\na,2,y,1\na,3,x,0\nb,1,x,1\nb,2,y,0\n");
   read_back(f, problem, 5, 2);
-  assert_true(has_note(f, "column 'trial' has another value on every row"));
+  assert_true(has_note(f, "column 'trial' changes on every row"));
   assert_int_equal(problem->columns.role[IDM_COLUMN_TRAJECTORY].count, 0);
+  idm_problem_destroy(problem);
+}
+
+/* Blocks whose column has another name: trials that begin anew in each number rows too. Two rows of
+ * one trial, or a time column by which rows are sorted, show trajectories. */
+static void test_numbered_rows_of_blocks(void **state)
+{
+  fixture *f = *state;
+  idm_problem *problem = init(f, "subject,block,trial,choice,outcome\na,1,1,x,0\na,1,2,y,1\n"
+                                 "a,2,1,x,0\na,2,2,x,1\nb,1,1,y,0\n");
+  read_back(f, problem, 5, 2);
+  assert_true(has_note(f, "column 'trial' changes on every row"));
+  idm_problem_destroy(problem);
+  problem = init(f, "subject,trial,choice,outcome\na,1,x,0\na,1,y,1\na,2,x,0\nb,1,y,0\n");
+  read_back(f, problem, 4, 3);
+  idm_problem_destroy(problem);
+  problem = init(f, "subject,trial,time,choice,outcome\na,1,1,x,0\na,2,1,y,1\na,1,2,x,0\n"
+                    "a,2,2,y,0\n");
+  read_back(f, problem, 4, 2);
   idm_problem_destroy(problem);
 }
 
@@ -329,15 +348,11 @@ int main(void)
 {
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
-      WITH_FILES(test_default_names),
-      WITH_FILES(test_guessed_names),
-      WITH_FILES(test_numbered_rows),
-      WITH_FILES(test_nothing_found),
-      WITH_FILES(test_odd_labels),
-      WITH_FILES(test_ends_in_time),
-      WITH_FILES(test_codes_and_missing),
-      WITH_FILES(test_errors),
-      WITH_FILES(test_beads),
+      WITH_FILES(test_default_names), WITH_FILES(test_guessed_names),
+      WITH_FILES(test_numbered_rows), WITH_FILES(test_numbered_rows_of_blocks),
+      WITH_FILES(test_nothing_found), WITH_FILES(test_odd_labels),
+      WITH_FILES(test_ends_in_time),  WITH_FILES(test_codes_and_missing),
+      WITH_FILES(test_errors),        WITH_FILES(test_beads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
