@@ -259,6 +259,41 @@ def recovered(found):
     }
 
 
+def classes(idm):
+    """Answers of the paper's classes and of preferences: shares of a step sum to 1 and are inside their intervals; a
+    point is inside the interval that the data bound, and has no figure of a posterior.
+    """
+    idm.run("simulate", "example:maintenance", "-n", 60, "--steps", 15, "--seed", 3, "-o", "worn.csv")
+    prefer = "worse,better\n" + "".join(f"{i},{i + 1}\n" for i in range(1, 40)) + "40,1\n7,3\n"
+    (idm.folder / "prefer.csv").write_text(prefer)
+    small = FEW[2:]
+    kinds = {
+        "stoc-irl": ("--class", "stoc-irl", *small),
+        "me-irl": ("--class", "me-irl"),
+        "bc-il": ("--class", "bc-il"),
+        "preferred": ("--free", "utility", "--inverse", "preference-bayes", "--preferences", "prefer.csv", *small),
+    }
+    for name, options in kinds.items():
+        idm.run("fit", "example:maintenance", "worn.csv", *options, "-o", name)
+        summary, page = idm.summary(name), idm.page(name)
+        drawn = summary["draws"] > 1
+        expect(('id="posterior"' in page) == drawn, f"{name}: the page has a posterior without draws, or lacks it")
+        if name == "preferred":
+            continue
+        rows = idm.figure("ppc", name)
+        dots_are_inside(rows, f"ppc of {name}")
+        for panel in "actions taken", "actions after an observation":
+            shares_are_whole(rows, panel, 3, f"ppc of {name}")
+        expect(distance(rows) < 0.05, f"{name}: ppc predicts other actions than were taken")
+    summary = idm.summary("bc-il")
+    bounds = {key: one["profile_regions"] for key, one in summary["identification"].items()}
+    expect(len(bounds) == 6, f"bc-il bounds {sorted(bounds)}")
+    for key, regions in bounds.items():
+        value = summary["posterior"][key]["mean"]
+        inside = any(float(low) <= value <= float(high) for low, high in regions)
+        expect(inside, f"bc-il: {key} is {value}, and the data bound it within {regions}")
+
+
 def studies(idm):
     """Results of replications, their figures and the page, recomputed from the replications."""
     table = idm.json("recover", "example:diag", *STUDY, "-o", "recover")
@@ -465,7 +500,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         idm = Program(sys.argv[1], Path(folder))
         make_logs(idm)
-        for kind in fits, many, audits, studies, learnt, drawn_dynamics, compared:
+        for kind in fits, many, classes, audits, studies, learnt, drawn_dynamics, compared:
             kind(idm)
     sys.exit(bool(failures))
 
