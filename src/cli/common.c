@@ -570,7 +570,8 @@ static void print_population(FILE *out, const idm_posterior *p, const idm_assess
 }
 
 /* Print mean (median for heavy tails), interval and R-hat of every number of a person, and the
- * share of information from their own decisions. */
+ * share of information from their own decisions. A point estimate has neither interval nor R-hat.
+ */
 static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessment *a,
                           const idm_person *who, size_t index)
 {
@@ -583,6 +584,10 @@ static void print_numbers(FILE *out, const idm_posterior *p, const idm_assessmen
     }
     const idm_diagnosis *d = &a->diagnosis[p->series[i].first + index];
     const double own = who->own[effect++];
+    if (p->answer != IDM_POSTERIOR) {
+      fprintf(out, " %8.3g %19s %5s %6s", d->mean, "-", "-", "-");
+      continue;
+    }
     fprintf(out, " %8.3g [%8.3g,%8.3g] ", idm_diagnosis_heavy_tailed(d) ? d->q50 : d->mean, d->q05,
             d->q95);
     if (isnan(own)) /* undefined under a prior without variance */

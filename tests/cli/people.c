@@ -4,6 +4,8 @@
 #include "cli/common.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Two people and one who could not be fitted, after the mean and the sd of the population. */
 static answer open_people(void)
@@ -81,6 +83,24 @@ static void test_most(void **state)
   answer_close(&a);
 }
 
+/* Point estimates have neither an interval nor R-hat. */
+static void test_points(void **state)
+{
+  (void)state;
+  static const char ann[] =
+      "ann        22.5                   -     -      -        10   0.2500   1.0986  point\n";
+  answer a = open_people();
+  a.posterior->answer = IDM_POINT;
+  a.assessment->person[0].verdict = IDM_PERSON_POINT;
+  printed p;
+  printed_open(&p);
+  cli_print_people(p.out, a.posterior, a.assessment, 1);
+  char *text = printed_close(&p);
+  if (!strstr(text, ann)) fail_msg("'%s' is not in\n%s", ann, text);
+  free(text);
+  answer_close(&a);
+}
+
 /* Population quantities along their own axis, such as effects of covariates, can have either sign:
  * the table contains P(>0). */
 static void test_sign(void **state)
@@ -108,6 +128,6 @@ static void test_sign(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_everybody), cmocka_unit_test(test_most),
-                                     cmocka_unit_test(test_sign)};
+                                     cmocka_unit_test(test_points), cmocka_unit_test(test_sign)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
