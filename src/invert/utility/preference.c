@@ -36,6 +36,7 @@ typedef struct objective {
   double *x;
   double *gradient;
   double *precision; /* [n][n] */
+  double *factor;    /* [2 n][n]: scratch of a step */
   double *step;
   double *trial;
   double *before;
@@ -44,8 +45,8 @@ typedef struct objective {
 
 static void clear(objective *o)
 {
-  double *const arrays[] = {o->mean, o->sd,    o->x,      o->gradient, o->precision,
-                            o->step, o->trial, o->before, o->after};
+  double *const arrays[] = {o->mean,   o->sd,   o->x,     o->gradient, o->precision,
+                            o->factor, o->step, o->trial, o->before,   o->after};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
@@ -80,12 +81,13 @@ static idm_status open_objective(const idm_problem *problem,
   o->x = idm_new(n, sizeof *o->x);
   o->gradient = idm_new(n, sizeof *o->gradient);
   o->precision = idm_new(idm_times(n, n), sizeof *o->precision);
+  o->factor = idm_new(idm_times(2 * n, n), sizeof *o->factor);
   o->step = idm_new(n, sizeof *o->step);
   o->trial = idm_new(n, sizeof *o->trial);
   o->before = idm_new(n, sizeof *o->before);
   o->after = idm_new(n, sizeof *o->after);
-  if (!o->mean || !o->sd || !o->x || !o->gradient || !o->precision || !o->step || !o->trial ||
-      !o->before || !o->after)
+  if (!o->mean || !o->sd || !o->x || !o->gradient || !o->precision || !o->factor || !o->step ||
+      !o->trial || !o->before || !o->after)
     return idm_fail_memory(opt_error);
   idm_status status = idm_parameters_create(problem, &parameters, opt_error);
   if (status == IDM_OK) status = read_prior(parameters, o, opt_error);
@@ -110,9 +112,38 @@ static double evaluate(const objective *o, const double *x, double *opt_gradient
 
 /* --- Newton --------------------------------------------------------------------------------- */
 
+/* step = -Hessian^-1 gradient by eigenvectors, in units of the prior sds (of the largest one, so
+ * that products do not overflow). The prior then has the same curvature in all directions.
+ * Directions of smaller curvature than rounding errors of the preferences' are left out: the start
+ * is the prior mean, which is the mode along them. `trial` is scratch. */
+static bool spectral_step(const objective *o)
+{
+  static const double rounding = 1e-12;
+  const size_t n = o->n;
+  double largest_sd = 0;
+  for (size_t j = 0; j < n; j++) largest_sd = fmax(largest_sd, o->sd[j]);
+  for (size_t j = 0; j < n; j++)
+    for (size_t k = 0; k <= j; k++)
+      o->factor[j * n + k] = o->factor[k * n + j] =
+          o->precision[j * n + k] * (o->sd[j] / largest_sd) * (o->sd[k] / largest_sd);
+  idm_symmetric_eigen(n, o->factor, o->trial, o->factor + n * n);
+  const double least = rounding * o->trial[n - 1];
+  memset(o->step, 0, n * sizeof *o->step);
+  for (size_t i = 0; i < n; i++) {
+    const double *direction = o->factor + (n + i) * n;
+    double along = 0;
+    if (!(o->trial[i] > least)) continue;
+    for (size_t j = 0; j < n; j++) along += direction[j] * (o->sd[j] / largest_sd) * o->gradient[j];
+    for (size_t j = 0; j < n; j++)
+      o->step[j] -= along / o->trial[i] * direction[j] * (o->sd[j] / largest_sd);
+  }
+  return o->trial[n - 1] > 0;
+}
+
 /* step = -Hessian^-1 gradient. With a flat prior the Hessian can be singular: a small multiple of
  * the identity is added, and the step stays in the span of the preferences' differences, as the
- * gradient does. Returns false if the factorisation fails. */
+ * gradient does. Under a prior so wide that its curvature is lost in rounding, the step is by
+ * eigenvectors. Returns false if there is none. */
 static bool find_step(const objective *o)
 {
   const size_t n = o->n;
@@ -120,10 +151,13 @@ static bool find_step(const objective *o)
   for (size_t j = 0; j < n; j++) largest = fmax(largest, o->precision[j * n + j]);
   if (o->flat)
     for (size_t j = 0; j < n; j++) o->precision[j * n + j] += 1e-10 * largest + 1e-300;
-  if (!idm_cholesky(n, o->precision)) return false;
+  for (size_t j = 0; j < n && !o->flat; j++)
+    if (!(1 / (o->sd[j] * o->sd[j]) > 1e-13 * largest)) return spectral_step(o);
+  memcpy(o->factor, o->precision, n * n * sizeof *o->factor);
+  if (!idm_cholesky(n, o->factor)) return !o->flat && spectral_step(o);
   for (size_t j = 0; j < n; j++) o->step[j] = -o->gradient[j];
-  idm_lower_solve(n, o->precision, o->step);
-  idm_lower_solve_transposed(n, o->precision, o->step);
+  idm_lower_solve(n, o->factor, o->step);
+  idm_lower_solve_transposed(n, o->factor, o->step);
   return true;
 }
 
@@ -137,6 +171,23 @@ static double measure_gradient(const objective *o, const double *x)
     for (size_t i = 0; i < p->count; i++)
       size = fmax(size, p->weight[i] * fabs(p->difference[i * p->free + j]));
     worst = fmax(worst, fabs(o->gradient[j]) / size);
+  }
+  return worst;
+}
+
+/* Largest entry of the gradient, each relative to the largest term that enters it: far out on the
+ * logistic these are all small, and the gradient of a wide prior is smaller still. */
+static double measure_balance(const objective *o, const double *x)
+{
+  const idm_preference_model *p = o->preference_model;
+  double worst = 0;
+  for (size_t j = 0; j < o->n; j++) {
+    double size = fabs(x[j] - o->mean[j]) / (o->sd[j] * o->sd[j]);
+    for (size_t i = 0; i < p->count; i++)
+      if (p->difference[i * p->free + j] != 0)
+        size = fmax(size, p->weight[i] * fabs(p->difference[i * p->free + j]) *
+                              idm_preference_model_residual(p, i, x));
+    if (o->gradient[j] != 0) worst = fmax(worst, fabs(o->gradient[j]) / size);
   }
   return worst;
 }
@@ -207,12 +258,12 @@ static bool newton_step(const objective *o, double *value)
 static idm_status descend(const objective *o, idm_cancel *cancel, idm_error *opt_error)
 {
   enum { max_steps = 1000 };
-  static const double gradient_tolerance = 1e-13;
+  static const double balance_tolerance = 1e-13;
   double value = evaluate(o, o->x, o->gradient, o->precision);
   for (int k = 0; k < max_steps; k++) {
     const idm_status status = idm_cancel_check(cancel, opt_error);
     if (status != IDM_OK) return status;
-    if (measure_gradient(o, o->x) <= gradient_tolerance || !newton_step(o, &value)) break;
+    if (measure_balance(o, o->x) <= balance_tolerance || !newton_step(o, &value)) break;
     value = evaluate(o, o->x, o->gradient, o->precision);
   }
   return IDM_OK;

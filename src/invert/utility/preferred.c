@@ -234,6 +234,13 @@ static double odds_of(const idm_preference_model *p, size_t i, const double *x)
   return odds;
 }
 
+double idm_preference_model_residual(const idm_preference_model *p, size_t i, const double *x)
+{
+  const double odds = odds_of(p, i, x);
+  const double small = exp(-fabs(odds)); /* cannot overflow */
+  return (odds > 0 ? small : 1) / (1 + small);
+}
+
 /* precision += curvature d d' (lower triangle). */
 static void add_curvature(double curvature, const double *d, size_t n, double *precision)
 {

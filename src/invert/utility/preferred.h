@@ -66,6 +66,9 @@ idm_status idm_preference_model_create(const idm_problem *problem, const idm_dat
                                        idm_preference_model **ret_model, idm_error *opt_error);
 void idm_preference_model_destroy(idm_preference_model *preference_model);
 
+/* Probability that preference i is the other way round. */
+double idm_preference_model_residual(const idm_preference_model *preference_model, size_t i,
+                                     const double *x);
 /* Returns sum_i weight log logistic(difference x + offset), and optionally its gradient[free] and
  * minus its Hessian [free][free] (lower triangle). */
 double idm_preference_model_log_likelihood(const idm_preference_model *preference_model,

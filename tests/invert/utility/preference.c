@@ -137,6 +137,73 @@ static void test_flat(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Wide priors, whose curvature is below rounding errors of the preferences': of the utilities that
+ * explain them as under a flat prior, the one nearest to the prior mean. Only their sum is open, so
+ * it differs from that under a flat prior by the mean. */
+static void test_wide_prior(void **state)
+{
+  (void)state;
+  static const char *const sds[] = {"1e6", "1e7", "1e9", "1e100"};
+  idm_problem *problem = make_problem(walk_text, "{utility: {prior: flat}}");
+  idm_data *data = make_preferred(problem, 30, 200, false, 6);
+  idm_posterior *flat = answer(problem, data);
+  for (size_t k = 0; k < 4; k++) {
+    char text[100];
+    snprintf(text, sizeof text, "{utility: {prior: {normal: [2, %s]}}}", sds[k]);
+    check(idm_problem_set_free(problem, text, &support_error));
+    idm_posterior *p = answer(problem, data);
+    for (size_t i = 0; i < 6; i++) assert_near(p->value[i], flat->value[i] + 2, 1e-9);
+    idm_posterior_destroy(p);
+  }
+  idm_posterior_destroy(flat);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
+/* One number under a wide prior and preferences that all agree: the mode, far out on the logistic,
+ * by bisection on the derivative. */
+static void test_wide_prior_separable(void **state)
+{
+  (void)state;
+  static const double sds[] = {1e3, 1e7, 1e12};
+  for (size_t k = 0; k < 3; k++) {
+    char text[120];
+    snprintf(text, sizeof text,
+             "{utility: {entries: {win: [left.c, right.c]}, prior: {normal: [0, %g]}}}", sds[k]);
+    idm_problem *problem = make_problem(walk_text, text);
+    for (size_t e = 0; e < 6; e++) problem->theta->block[IDM_UTILITY].value[e] = 0;
+    idm_data *data = make_preferred(problem, 12, 30, false, 3);
+    double difference[30], low = 0, high = 1e4;
+    const double unit[6] = {0, 0, 1, 0, 0, 1};
+    idm_preferences *given = data->preferences;
+    for (size_t i = 0; i < given->count; i++) {
+      difference[i] = plain_sum(problem, unit, data, given->better[i]) -
+                      plain_sum(problem, unit, data, given->worse[i]);
+      if (difference[i] >= 0) continue;
+      const uint32_t other = given->better[i];
+      given->better[i] = given->worse[i];
+      given->worse[i] = other;
+      difference[i] = -difference[i];
+    }
+    for (int step = 0; step < 200; step++) {
+      const double x = 0.5 * (low + high);
+      double derivative = -x / (sds[k] * sds[k]);
+      for (size_t i = 0; i < given->count; i++)
+        derivative += difference[i] / (1 + exp(difference[i] * x));
+      if (derivative > 0)
+        low = x;
+      else
+        high = x;
+    }
+    assert_true(low > 5);
+    idm_posterior *p = answer(problem, data);
+    assert_near(p->value[0], low, 1e-6 * low);
+    idm_posterior_destroy(p);
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* Separable preferences: no mode under a flat prior, a remark under a proper one. */
 static void test_separable(void **state)
 {
@@ -276,6 +343,8 @@ int main(void)
       cmocka_unit_test(test_one_number),
       cmocka_unit_test(test_far_from_where_it_begins),
       cmocka_unit_test(test_flat),
+      cmocka_unit_test(test_wide_prior),
+      cmocka_unit_test(test_wide_prior_separable),
       cmocka_unit_test(test_separable),
       cmocka_unit_test(test_behavior_is_not_judged),
       cmocka_unit_test(test_relabelling),
