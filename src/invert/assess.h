@@ -307,5 +307,11 @@ void idm_checks_remark_left_out(const idm_checks *checks, idm_notes *remarks);
  * value of each row, where a misfit of the part counts as `misfit`. The result does not depend on
  * the order of the parts, and merging a part twice has no effect. */
 void idm_checks_merge(idm_checks *checks, const idm_checks *part, idm_check_outcome misfit);
+/* Whether an answer is trusted: it has no failures, no misfits, and no row fails. Where rows fail
+ * and the list that explains them is empty, a note per row is added: what it measured, and its
+ * remedy. */
+bool idm_checks_conclude(const idm_checks *checks, idm_notes *failures, idm_notes *misfits);
+/* The same for an assessment: sets `trusted`. */
+void idm_assessment_conclude(idm_assessment *assessment);
 
 #endif

@@ -252,3 +252,34 @@ void idm_checks_merge(idm_checks *checks, const idm_checks *part, idm_check_outc
     merge_result(checks, id, &source);
   }
 }
+
+/* --- trust ---------------------------------------------------------------------------------- */
+
+/* Adds what a row that fails measured, and its remedy. */
+static void note_row(const idm_check *row, const idm_check_result *result, idm_notes *notes)
+{
+  if (isnan(result->value) || isnan(result->threshold))
+    idm_notes_add(notes, "the check %s (%s) fails; %s", row->name, row->measures, row->remedy);
+  else
+    idm_notes_add(notes, "the check %s fails: %s is %.3g, expected at %s %.3g; %s", row->name,
+                  row->measures, result->value, row->below ? "least" : "most", result->threshold,
+                  row->remedy);
+}
+
+static void note_rows(const idm_checks *checks, idm_check_outcome outcome, idm_notes *notes)
+{
+  for (int id = 0; id < IDM_CHECK_COUNT; id++)
+    if (checks->of[id].outcome == outcome) note_row(&table[id], &checks->of[id], notes);
+}
+
+bool idm_checks_conclude(const idm_checks *checks, idm_notes *failures, idm_notes *misfits)
+{
+  if (!failures->count) note_rows(checks, IDM_CHECK_FAILED, failures);
+  if (!misfits->count) note_rows(checks, IDM_CHECK_MISFIT, misfits);
+  return !failures->count && !misfits->count;
+}
+
+void idm_assessment_conclude(idm_assessment *a)
+{
+  a->trusted = idm_checks_conclude(&a->checks, &a->failures, &a->misfits);
+}

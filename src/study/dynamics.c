@@ -66,7 +66,7 @@ static idm_status assess(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK)
     status = idm_environment_assess(problem, data, true, false, IDM_CHECK_LEVEL, *ret_assessment,
                                     opt_error);
-  if (status == IDM_OK && (*ret_assessment)->misfits.count) (*ret_assessment)->trusted = false;
+  if (status == IDM_OK) idm_assessment_conclude(*ret_assessment);
   return status;
 }
 

@@ -194,6 +194,45 @@ static void parts_merge_in_any_order(void **state)
   assert_int_equal(idm_checks_left_out(&merged[0]), 2);
 }
 
+/* A row that fails without a note leaves no answer trusted: its note comes from the table. */
+static void rows_decide_without_notes(void **state)
+{
+  (void)state;
+  static const struct {
+    idm_check_id id;
+    double value;
+    idm_check_outcome outcome;
+    const char *words;
+  } rows[] = {
+      {IDM_CHECK_RHAT, 1.5, IDM_CHECK_FAILED,
+       "the check r-hat fails: largest rank-normalised split R-hat is 1.5, expected at most 1.01"},
+      {IDM_CHECK_EFFECTIVE, 3, IDM_CHECK_FAILED, "is 3, expected at least 400; raise --draws"},
+      {IDM_CHECK_MEAN, NAN, IDM_CHECK_FAILED,
+       "the check mean-exists (largest Pareto k of a tail) fails; report quantiles"},
+      {IDM_CHECK_INERT, 2, IDM_CHECK_MISFIT, "the check inert"},
+      {IDM_CHECK_HEAVY_TAIL, 0.9, IDM_CHECK_REMARK, NULL},
+      {IDM_CHECK_RHAT, 1, IDM_CHECK_PASSED, NULL},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    idm_assessment a = {0};
+    idm_checks_begin(&a.checks, IDM_CHECK_FIT);
+    idm_check_record(&a.checks, rows[i].id, rows[i].outcome, rows[i].value);
+    idm_assessment_conclude(&a);
+    assert_int_equal(a.trusted, rows[i].words == NULL);
+    assert_int_equal(a.failures.count, rows[i].outcome == IDM_CHECK_FAILED);
+    assert_int_equal(a.misfits.count, rows[i].outcome == IDM_CHECK_MISFIT);
+    const idm_notes *notes = rows[i].outcome == IDM_CHECK_FAILED ? &a.failures : &a.misfits;
+    if (rows[i].words && !support_mentions(notes, rows[i].words))
+      fail_msg("'%s' is not in '%s'", rows[i].words, notes->text[0]);
+    /* A second conclusion adds nothing, and a list with notes stays as it is. */
+    idm_assessment_conclude(&a);
+    assert_int_equal(a.trusted, rows[i].words == NULL);
+    assert_true(a.failures.count + a.misfits.count <= 1);
+    idm_notes_clear(&a.failures);
+    idm_notes_clear(&a.misfits);
+  }
+}
+
 /* Parts that ran do not hide a part that was left out. */
 static void what_is_left_out_stays_so(void **state)
 {
@@ -219,6 +258,7 @@ int main(void)
       cmocka_unit_test(words_are_different),       cmocka_unit_test(every_kind_lists_its_rows),
       cmocka_unit_test(thresholds_have_a_side),    cmocka_unit_test(what_ran_cannot_be_skipped),
       cmocka_unit_test(notes_go_by_outcome),       cmocka_unit_test(parts_merge_in_any_order),
+      cmocka_unit_test(rows_decide_without_notes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,6 @@ idm_status idm_check_rows(const check_context *q, bool log, const idm_fit_monito
                           idm_error *opt_error)
 {
   enum { count = sizeof runs / sizeof *runs };
-  idm_assessment *a = q->assessment;
   idm_status status = IDM_OK;
   for (size_t i = 0; i < count && status == IDM_OK; i++) {
     if (!is_selected(q, runs[i].id, log) || !idm_context_can_run(q, runs[i].id)) continue;
@@ -225,7 +224,6 @@ idm_status idm_check_rows(const check_context *q, bool log, const idm_fit_monito
     else if (status == IDM_OK)
       status = runs[i].check(q, opt_error);
   }
-  a->trusted = !a->failures.count && !a->misfits.count;
   return status;
 }
 
@@ -278,6 +276,7 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
     idm_assessment_destroy(a);
     return status;
   }
+  idm_assessment_conclude(a);
   *ret_assessment = a;
   return IDM_OK;
 }
@@ -359,7 +358,6 @@ idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data
     status = idm_check_rows(&q, true, NULL, opt_error);
     if (status == IDM_OK && posterior->finding)
       status = idm_check_time_run(&q, IDM_CHECK_ENVIRONMENT, check_environment, opt_error);
-    q.assessment->trusted = !q.assessment->failures.count && !q.assessment->misfits.count;
   } else if (status == IDM_OK) {
     status = idm_fit_open_cancel(&f, NULL, problem, data, &settings, 1, &cancel, opt_error);
     if (status == IDM_OK) status = idm_posterior_check(posterior, f.parameters, opt_error);
@@ -368,6 +366,7 @@ idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data
     idm_fit_close(&f);
   }
   if (status == IDM_OK) {
+    idm_assessment_conclude(q.assessment);
     idm_checks_remark_left_out(&q.assessment->checks, &q.assessment->remarks);
     return IDM_OK;
   }

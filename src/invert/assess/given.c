@@ -142,7 +142,7 @@ static idm_status run(check_context *answer, check_context *model,
     mark_unchecked(a, of, source);
   else if (drawn)
     status = compare(answer->posterior, model->posterior, a, opt_error);
-  a->trusted = !a->failures.count && !a->misfits.count;
+  idm_assessment_conclude(a);
   return status;
 }
 

@@ -78,7 +78,7 @@ bool idm_context_can_run(const check_context *q, idm_check_id id);
 
 /* Measures, records in q->assessment->checks, and adds sentences to its notes. Rows that read the
  * log have an open fit q->f, other rows none. A row that is not recorded counts as not run because
- * its requirements are missing. */
+ * its requirements are missing. The verdict follows from rows and notes (idm_checks_conclude). */
 typedef idm_status idm_check_function(const check_context *q, idm_error *opt_error);
 
 #define DECLARE(id, function, ...) idm_check_function function;
@@ -88,7 +88,7 @@ IDM_CHECK_LIST(DECLARE, IGNORE)
 #undef IGNORE
 
 /* Run the rows that read the log, or the rows that do not, in the order of the table. Returns
- * IDM_UNTRUSTED if the monitor stops it. */
+ * IDM_UNTRUSTED if the monitor stops it. The caller concludes: idm_assessment_conclude. */
 idm_status idm_check_rows(const check_context *q, bool log, const idm_fit_monitor *opt_monitor,
                           idm_error *opt_error);
 /* Whether a row that reads the log tests the model, or modes that draws miss. */

@@ -792,6 +792,7 @@ idm_status idm_audit_conclude(const audit_estimands *estimands, const prior_scal
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   check_population(a);
   idm_audit_conflict_pooled(estimands, a);
+  if (a->trusted) a->trusted = idm_checks_conclude(&a->checks, &a->failures, &a->failures);
   idm_checks_remark_left_out(&a->checks, &a->remarks);
   return IDM_OK;
 }

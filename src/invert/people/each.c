@@ -673,7 +673,7 @@ static void classify_all(const individual_fits *e, idm_assessment *a)
                   "fit --by` shares information between people",
                   prior_driven, a->people);
   skip_count_tests(a, idm_check_effort_seconds(e->settings.checks, e->fit_seconds));
-  a->trusted = !a->failures.count && !a->misfits.count;
+  idm_assessment_conclude(a);
   idm_checks_remark_left_out(&a->checks, &a->remarks);
 }
 

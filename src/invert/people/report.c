@@ -676,7 +676,7 @@ idm_status idm_people_assess(const idm_problem *problem, const idm_data *data,
     status = run_log_checks(problem, data, &r, threads, check_seconds, posterior, *ret_assessment);
   if (status == IDM_OK) {
     idm_assessment *a = *ret_assessment;
-    a->trusted = !a->failures.count && !a->misfits.count;
+    idm_assessment_conclude(a);
     idm_checks_remark_left_out(&a->checks, &a->remarks);
   }
   free(person);

@@ -747,6 +747,7 @@ idm_status idm_summary_read_at(const idm_location *location, const idm_posterior
         (!json_is_true(json_object_get(object, "people")) ||
          assessment->checks.of[IDM_CHECK_STEPS].outcome >= IDM_CHECK_PASSED);
     assessment->trusted = assessment->trusted && !json_is_false(trusted);
+    if (assessment->trusted) idm_assessment_conclude(assessment);
     status = take_identification(json_object_get(object, "identification"), posterior, assessment,
                                  opt_error);
     if (status == IDM_OK) status = idm_people_read(object, posterior, assessment, opt_error);

@@ -107,6 +107,32 @@ static void test_runs(void **state)
   idm_posterior_destroy(p);
 }
 
+/* A file whose verdict contradicts its rows: the rows count. */
+static void test_rows_decide(void **state)
+{
+  const folder *f = *state;
+  idm_posterior *p = made_up(2, 2000, names, 2, true);
+  idm_assessment *a, *back;
+  check(idm_assess_draws(p, &a, &support_error));
+  idm_notes_clear(&a->failures);
+  idm_checks_begin(&a->checks, IDM_CHECK_FIT);
+  a->trusted = true;
+  for (int failed = 0; failed < 2; failed++) {
+    if (failed) idm_check_test(&a->checks, IDM_CHECK_LATTICE, 7);
+    check(idm_summary_write(p, a, NULL, f->file, &support_error));
+    back = calloc(1, sizeof *back);
+    assert_non_null(back);
+    back->trusted = true;
+    idm_checks_begin(&back->checks, IDM_CHECK_FIT);
+    check(idm_summary_read(f->file, p, back, &support_error));
+    assert_int_equal(back->trusted, !failed);
+    assert_int_equal(support_mentions(&back->failures, "the check lattice fails"), failed);
+    idm_assessment_destroy(back);
+  }
+  idm_assessment_destroy(a);
+  idm_posterior_destroy(p);
+}
+
 /* What was not measured is not there. */
 static void test_depends(void **state)
 {
@@ -131,6 +157,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_other_versions),
       cmocka_unit_test(test_depends),
-      cmocka_unit_test_setup_teardown(test_runs, make_folder, remove_folder)};
+      cmocka_unit_test_setup_teardown(test_runs, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_rows_decide, make_folder, remove_folder)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

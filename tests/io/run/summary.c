@@ -216,7 +216,8 @@ static void test_cannot_write(void **state)
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* The file's words stand in place of those of the draws; both must trust. */
+/* The file's words stand in place of those of the draws. Both must trust, and no failure or misfit
+ * be listed. */
 static void test_read_takes_the_verdict(void **state)
 {
   const folder *f = *state;
@@ -237,7 +238,7 @@ static void test_read_takes_the_verdict(void **state)
       assert_string_equal(own->failures.text[0], "one failure");
       assert_string_equal(own->failures.text[1], "another");
       assert_string_equal(own->remarks.text[0], "a remark");
-      assert_int_equal(own->trusted, trusted == 3);
+      assert_false(own->trusted);
     }
     idm_assessment_destroy(own);
   }
@@ -251,6 +252,17 @@ static void test_read_takes_the_verdict(void **state)
   assert_int_equal(own->failures.count, 1);
   assert_false(own->trusted);
   idm_assessment_destroy(own);
+  idm_notes_clear(&a->misfits);
+  for (int trusted = 0; trusted < 4; trusted++) {
+    a->trusted = trusted & 1;
+    check(idm_summary_write(p, a, NULL, f->file, &support_error));
+    own = calloc(1, sizeof *own);
+    assert_non_null(own);
+    own->trusted = trusted & 2;
+    check(idm_summary_read(f->file, p, own, &support_error));
+    assert_int_equal(own->trusted, trusted == 3);
+    idm_assessment_destroy(own);
+  }
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
 }
