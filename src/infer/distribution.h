@@ -22,9 +22,9 @@ IDM_CHECKED double idm_scale_transform(idm_scale scale, double value);
 /* Value of a coordinate on a scale: the inverse of idm_scale_transform. */
 IDM_CHECKED double idm_scale_inverse(idm_scale scale, double coordinate);
 
-/* A number c in (lower, upper), whose ends may be infinite, as a function of y in R: identity,
- * exponential or logistic. opt_derivative receives dc/dy, opt_log_jacobian its logarithm, and
- * opt_log_jacobian_grad the derivative of that logarithm. */
+/* A number c in (lower, upper), whose ends may be infinite, as an increasing function of y in R:
+ * identity, exponential or logistic. opt_derivative receives dc/dy, opt_log_jacobian its logarithm,
+ * and opt_log_jacobian_grad the derivative of that logarithm. */
 IDM_CHECKED double idm_constrain(double lower, double upper, double y, double *opt_derivative,
                                  double *opt_log_jacobian, double *opt_log_jacobian_grad);
 /* Inverse of idm_constrain. */

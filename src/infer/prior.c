@@ -337,7 +337,7 @@ static mapped_point map_point(double lower, double upper, double y)
         .c = lower + exp(y), .derivative = exp(y), .log_jacobian = y, .log_jacobian_grad = 1};
   if (isinf(lower))
     return (mapped_point){
-        .c = upper - exp(y), .derivative = -exp(y), .log_jacobian = y, .log_jacobian_grad = 1};
+        .c = upper - exp(-y), .derivative = exp(-y), .log_jacobian = -y, .log_jacobian_grad = -1};
   return logistic_point(lower, upper, y);
 }
 
@@ -356,7 +356,7 @@ double idm_unconstrain(double lower, double upper, double c)
 {
   if (isinf(lower) && isinf(upper)) return c;
   if (isinf(upper)) return log(c - lower);
-  if (isinf(lower)) return log(upper - c);
+  if (isinf(lower)) return -log(upper - c);
   return log(c - lower) - log(upper - c);
 }
 

@@ -183,6 +183,30 @@ static void test_neutral_agent(void **state)
   answered_close(&f);
 }
 
+/* A name that occurs twice in a row is below 1/2, on a scale that has no lower end: its coordinate
+ * increases all the same, so that ends and limits are in ascending order. */
+static void test_tied_twice(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_yaml(
+      "{name: tied, states: [well, ill], actions: [leave, treat, test], ends: [leave, treat],\n"
+      " observations: [low, middle, high], start: uniform, discount: 0.9,\n"
+      " transition: {test: identity, leave: uniform, treat: uniform},\n"
+      " observation: {'*': [[0.2, 0.2, 0.6], [0.6, 0.2, 0.2]]},\n"
+      " utility: {test: -1, leave: [10, -36], treat: [-36, 10]},\n"
+      " agent: {planner: bounded-rational, alpha: 2, beta: inf, eta: 0, resolution: 10},\n"
+      " free: {emission: {wrong: [[x, x, .], [., x, x]]}}}");
+  idm_data *data = simulate(problem, 60);
+  answered f = ask("map", problem, data);
+  const idm_identification *wrong = &f.assessment->parameter[0];
+  assert_true(wrong->limit[0] == 0 && wrong->limit[1] == 0.5);
+  assert_true(wrong->low < wrong->maximum && wrong->maximum < wrong->high);
+  assert_true(wrong->low < 0.2 && 0.2 < wrong->high);
+  for (size_t i = 1; i < wrong->points; i++) assert_true(wrong->value[i - 1] < wrong->value[i]);
+  assert_true(wrong->points > 3);
+  answered_close(&f);
+}
+
 /* A log without decisions bounds nothing, and the contraction is 0. */
 static void test_no_data(void **state)
 {
@@ -236,10 +260,10 @@ static void test_contraction(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_profile),   cmocka_unit_test(test_nothing_bounds),
-      cmocka_unit_test(test_improper),      cmocka_unit_test(test_bounded_by_the_prior),
-      cmocka_unit_test(test_neutral_agent), cmocka_unit_test(test_no_data),
-      cmocka_unit_test(test_contraction),
+      cmocka_unit_test(test_one_profile), cmocka_unit_test(test_nothing_bounds),
+      cmocka_unit_test(test_improper),    cmocka_unit_test(test_bounded_by_the_prior),
+      cmocka_unit_test(test_tied_twice),  cmocka_unit_test(test_neutral_agent),
+      cmocka_unit_test(test_no_data),     cmocka_unit_test(test_contraction),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
