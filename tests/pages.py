@@ -279,6 +279,10 @@ def classes(idm):
         drawn = summary["draws"] > 1
         expect(('id="posterior"' in page) == drawn, f"{name}: the page has a posterior without draws, or lacks it")
         if name == "preferred":
+            expect("We analysed 41 preferences between trajectories" in words_of(page, "methods"), "methods of preferences")
+            expect("explain 41 preferences" in html.unescape(page), "the question of preferences")
+            expect('id="cases"' not in page and 'id="calibration"' not in page, "decisions are judged by preferences")
+            expect("decisions are not evidence" in page, "the caption of ppc of preferences")
             continue
         rows = idm.figure("ppc", name)
         dots_are_inside(rows, f"ppc of {name}")

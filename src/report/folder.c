@@ -5,6 +5,7 @@
 #include "base/door.h"
 #include "base/memory.h"
 #include "idm/figure.h"
+#include "io/log_file.h"
 #include "io/run.h"
 #include "report/plot.h"
 #include "report/report.h"
@@ -71,14 +72,22 @@ static idm_status read_folder(const char *folder, folder_contents *c, idm_notes 
   return status;
 }
 
-/* The log, if it is unchanged; else a note. */
+/* The log and the preferences, if they are unchanged; else a note. */
 static void read_log(folder_contents *c, idm_notes *opt_notes)
 {
   idm_error error = {0};
-  if (idm_run_read_log(&c->request->request, c->problem, &c->data, opt_notes, &error) == IDM_OK)
+  idm_request *request = &c->request->request;
+  if (idm_run_read_log(request, c->problem, &c->data, opt_notes, &error) != IDM_OK) {
+    c->data = NULL;
+    idm_notes_add(opt_notes, "the report is made without the log: %s", error.message);
     return;
-  c->data = NULL;
-  idm_notes_add(opt_notes, "the report is made without the log: %s", error.message);
+  }
+  if (!request->preferences[0]) return;
+  idm_status status = idm_request_hash_preferences(request, &error);
+  if (status == IDM_OK)
+    status = idm_preferences_read_csv(request->preferences, c->data, NULL, &error);
+  if (status != IDM_OK)
+    idm_notes_add(opt_notes, "the report is made without the preferences: %s", error.message);
 }
 
 idm_status idm_report(const char *folder, const char *path, idm_notes *opt_notes,

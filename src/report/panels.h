@@ -257,6 +257,9 @@ idm_status idm_cases_choose(const idm_problem *problem, const idm_data *data, in
 void idm_text_question(const idm_plot_subject *subject, idm_markup *to);
 /* "1/beta is 0.26, between 0.15 and 0.35 with a probability of 90 %; ..." */
 void idm_text_result(const idm_plot_subject *subject, idm_markup *to);
+/* Returns true if the answer is from preferences between trajectories: decisions are not evidence.
+ */
+bool idm_words_compared(const idm_posterior *posterior);
 
 /* === titles ================================================================================= */
 

@@ -484,6 +484,18 @@ static idm_status add_behaviour(report *r)
   return add_figures(r, "behaviour", "How this agent decides", &policy, 1);
 }
 
+/* Of an answer from preferences: decisions are not evidence, and need not be predicted. */
+static idm_status add_compared_checks(report *r)
+{
+  static const report_figure checks[] = {
+      {"ppc", NULL,
+       "Summaries of the log (points), and what the planner would do with the utilities found (95 "
+       "% "
+       "intervals). The answer is from preferences between trajectories: the log's decisions are "
+       "not evidence, and may differ."}};
+  return add_figures(r, "checks", "What would an agent with these utilities do?", checks, 1);
+}
+
 static idm_status add_checks(report *r)
 {
   static const report_figure checks[] = {
@@ -491,6 +503,7 @@ static idm_status add_checks(report *r)
        "Summaries of the log (points), and predictions of the fitted agents (95 % intervals)."},
       {"calibration", NULL, "Observed frequency of actions against their predicted probability."},
   };
+  if (idm_words_compared(r->subject->posterior)) return add_compared_checks(r);
   return add_figures(r, "checks", "Does it describe the log?", checks,
                      r->subject->explained ? 2 : 1);
 }
@@ -518,7 +531,7 @@ static void add_cases(report *r)
 {
   const idm_data *data = r->subject->data;
   const idm_explanation *e = r->subject->explained;
-  if (!e || !e->surprising) return;
+  if (!e || !e->surprising || idm_words_compared(r->subject->posterior)) return;
   const bool named = e->agents > 1;
   const bool people =
       idm_posterior_axis(r->subject->posterior, "person") < r->subject->posterior->axes;

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
 #include "infer/chains.h"
 #include "invert/parameters.h"
@@ -159,10 +160,31 @@ static size_t count_summarised(const idm_posterior *p)
   return summarised_count;
 }
 
-/* "5,000 decisions in 1,000 trajectories of 20 agents in diag, if ... the planner rational" */
+bool idm_words_compared(const idm_posterior *posterior)
+{
+  const idm_inverse *inverse = idm_inverse_find(posterior->inverse);
+  return inverse && inverse->preferences;
+}
+
+/* "12 preferences", or "preferences" without a log that contains them */
+static void add_preferences(const idm_data *data, idm_markup *to)
+{
+  if (data && data->preferences)
+    idm_text_count(to, data->preferences->count, "preference", "preferences");
+  else
+    idm_markup_add(to, "preferences");
+}
+
+/* "5,000 decisions in 1,000 trajectories of 20 agents in diag, if ... the planner rational", or
+ * "12 preferences between trajectories in diag" */
 static void add_evidence(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_data *data = subject->data;
+  if (idm_words_compared(subject->posterior)) {
+    add_preferences(data, to);
+    idm_markup_add(to, " between trajectories in %s", name_of(subject->problem));
+    return;
+  }
   if (data) {
     idm_text_count(to, idm_words_decisions(data), "decision", "decisions");
     idm_markup_add(to, " in ");
@@ -408,6 +430,10 @@ static void add_data(const idm_plot_subject *subject, idm_markup *to)
   size_t missed = 0;
   for (size_t r = 0; r < data->rows; r++) missed += idm_data_missed(data, r);
   idm_markup_add(to, "We analysed ");
+  if (idm_words_compared(subject->posterior)) {
+    add_preferences(data, to);
+    idm_markup_add(to, " between trajectories of a log of ");
+  }
   idm_text_count(to, idm_words_decisions(data), "decision", "decisions");
   idm_markup_add(to, " in ");
   idm_text_count(to, data->trajectories, "trajectory", "trajectories");
@@ -421,13 +447,21 @@ static void add_data(const idm_plot_subject *subject, idm_markup *to)
   idm_markup_add(to, ". ");
 }
 
-static void add_model(const idm_problem *problem, idm_markup *to)
+static void add_model(const idm_plot_subject *subject, idm_markup *to)
 {
+  const idm_problem *problem = subject->problem;
   const idm_setting *setting = problem->setting;
-  idm_markup_add(to,
-                 "Decisions were modelled by the planner %s (inverse decision modeling, Jarrett et "
-                 "al. 2021) in a problem of ",
-                 idm_agent_planner(&problem->agent)->name);
+  if (idm_words_compared(subject->posterior)) {
+    idm_markup_add(to,
+                   "Preferences were modelled by the Bradley-Terry model: the log odds "
+                   "that a trajectory is preferred to another are the difference of their "
+                   "discounted sums of utilities. Decisions were not modelled. The problem has ");
+  } else {
+    idm_markup_add(to,
+                   "Decisions were modelled by the planner %s (inverse decision modeling, Jarrett "
+                   "et al. 2021) in a problem of ",
+                   idm_agent_planner(&problem->agent)->name);
+  }
   idm_text_count(to, setting->states.count, "state", "states");
   idm_markup_add(to, ", ");
   idm_text_count(to, setting->actions.count, "action", "actions");
@@ -573,7 +607,7 @@ void idm_methods_write(const idm_plot_subject *subject, idm_markup *to)
 {
   const idm_posterior *p = subject->posterior;
   add_data(subject, to);
-  add_model(subject->problem, to);
+  add_model(subject, to);
   add_priors(subject, to);
   add_hierarchy(subject, to);
   add_inference(p, to);

@@ -98,9 +98,36 @@ static void test_people(void **state)
   idm_problem_destroy(problem);
 }
 
+/* Preferences are the evidence: their number and their model are in the text, decisions are not
+ * described as modelled. */
+static void test_preferences(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_diag(0.5, 1.25, 0.3);
+  check(idm_problem_set_free(problem, "{utility: {prior: {normal: [0, 2]}}}", &support_error));
+  idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = 2, .seed = 1});
+  check(idm_preferences_create(3, &data->preferences, &support_error));
+  idm_posterior *p = make_posterior("preference-bayes", "nuts");
+  const idm_plot_subject subject = {.problem = problem, .posterior = p, .data = data};
+  expect(&subject, "We analysed 3 preferences between trajectories of a log of ", true);
+  expect(&subject, "Preferences were modelled by the Bradley-Terry model", true);
+  expect(&subject, "Decisions were not modelled. ", true);
+  expect(&subject, "by the planner", false);
+  idm_markup markup = {0};
+  char *text;
+  idm_text_question(&subject, &markup);
+  check(idm_markup_take(&markup, &text, &support_error));
+  assert_non_null(strstr(text, "explain 3 preferences between trajectories in diag?"));
+  free(text);
+  idm_posterior_destroy(p);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_decisions),
-                                     cmocka_unit_test(test_people)};
+                                     cmocka_unit_test(test_people),
+                                     cmocka_unit_test(test_preferences)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
