@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "belief/lattice.h"
+#include "belief/belief.h"
 #include "support.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 15}, {3, 2, 3, 2, 6}, {2, 2, 3, 2, 20}};
