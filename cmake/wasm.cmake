@@ -26,7 +26,7 @@ file(GLOB_RECURSE IDM_WASM_SOURCES CONFIGURE_DEPENDS
   base/*.c setting/*.c belief/*.c data/*.c plan/*.c io/log/*.c)
 list(FILTER IDM_WASM_SOURCES EXCLUDE REGEX "base/(journal|system)\\.c$")
 foreach(source io/csv report/figure report/svg report/canvas report/markup
-               report/style report/policy report/explorer/explorer report/explorer/parcel report/explorer/picture)
+               report/style report/policy report/explorer/explorer report/explorer/serialisation report/explorer/figures)
   list(APPEND IDM_WASM_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/${source}.c)
 endforeach()
 # Random123 requires a known platform, but uses nothing specific to it.

@@ -13,10 +13,10 @@
 
 #include "data/trajectories.h"
 #include "invert/assess.h"
-#include "invert/assess/asked_support.h"
 #include "invert/assess/changing_support.h"
+#include "invert/assess/context.h"
+#include "invert/assess/context_support.h"
 #include "invert/assess/extension.h"
-#include "invert/assess/inquiry.h"
 #include "invert/assess/odd_support.h"
 
 static const char bandit[] =

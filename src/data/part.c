@@ -1,6 +1,6 @@
 /* Subsets of a log, segments of a log of observed states, and duplicate trajectories.
  *
- * Contents: part · cut · copies */
+ * Contents: part · split · copies */
 #include <math.h>
 #include <string.h>
 
@@ -187,7 +187,7 @@ idm_status idm_data_subset(const idm_data *data, const uint32_t *trajectory, siz
   return status;
 }
 
-/* === cut ==================================================================================== */
+/* === split ================================================================================== */
 
 /* A log of observed states in independent segments. */
 

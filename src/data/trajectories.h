@@ -1,7 +1,7 @@
 /* Functions of a log: descriptive statistics, subsets and segments, checks of preferences, and
  * expected counts of states.
  *
- * Contents: lint · cut · part · preferences · smooth */
+ * Contents: lint · split · part · preferences · smooth */
 #ifndef IDM_DATA_TRAJECTORIES_H
 #define IDM_DATA_TRAJECTORIES_H
 
@@ -64,7 +64,7 @@ IDM_CHECKED idm_status idm_lint_create(const idm_problem *problem, const idm_dat
 /* Free the statistics. Accepts NULL. */
 IDM_CHECKED void idm_lint_destroy(idm_lint *lint);
 
-/* === cut ==================================================================================== */
+/* === split ================================================================================== */
 
 /* A log of observed states in independent segments. */
 

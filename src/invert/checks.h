@@ -65,7 +65,7 @@ typedef struct idm_check {
 #define IDM_CHECK_LEVEL 0.01
 
 /* The checks in the order in which they run. RUN(id, function, fields...): a check with its own
- * function, an idm_check_function (invert/assess/inquiry.h). RECORD(id, fields...): a check that
+ * function, an idm_check_function (invert/assess/context.h). RECORD(id, fields...): a check that
  * the source file `owner` records together with others. */
 #define IDM_CHECK_LIST(RUN, RECORD)                                                                \
   RUN(IDM_CHECK_CERTIFICATE, idm_check_certificate, .name = "certificate",                         \
@@ -255,7 +255,7 @@ typedef struct idm_check {
                   "means and sds",                                                                 \
          .draws = true, .log = true, .named = true, .threshold = 3, .worst = IDM_CHECK_FAILED,     \
          .sentence = "No mode is much higher than every draw.",                                    \
-         .remedy = "raise --warmup and --chains", .owner = "invert/assess/look.c")                 \
+         .remedy = "raise --warmup and --chains", .owner = "invert/assess/importance.c")           \
   RUN(IDM_CHECK_LATTICE, idm_check_lattice, .name = "lattice",                                     \
       .measures = "shift of a posterior mean on a finer lattice, in sds, with two of its "         \
                   "standard errors",                                                               \
@@ -434,13 +434,13 @@ typedef struct idm_check {
          .kinds = IDM_CHECK_SEPARATE, .threshold = 0, .worst = IDM_CHECK_FAILED,                   \
          .sentence = "Every person could be fitted, and every fit is "                             \
                      "trusted.",                                                                   \
-         .remedy = "follow the reason of each person", .owner = "invert/people/each.c")            \
+         .remedy = "follow the reason of each person", .owner = "invert/people/separate.c")        \
   RECORD(IDM_CHECK_PERSON_MISFITS, .name = "person-misfits",                                       \
          .measures = "p of the number of people whom the model does not fit",                      \
          .kinds = IDM_CHECK_SEPARATE, .threshold = IDM_CHECK_LEVEL, .below = true,                 \
          .worst = IDM_CHECK_MISFIT,                                                                \
          .sentence = "The model fails to fit no more people than a right model would.",            \
-         .remedy = "follow the reason of each person", .owner = "invert/people/each.c")            \
+         .remedy = "follow the reason of each person", .owner = "invert/people/separate.c")        \
   RECORD(                                                                                          \
       IDM_CHECK_PERSON_EXTENSIONS, .name = "person-extensions",                                    \
       .measures = "p of what a number would gain over all people together",                        \
@@ -450,13 +450,13 @@ typedef struct idm_check {
       .sentence = "The scores of extensions, added up over people, show nothing that the model "   \
                   "lacks in every person by too little to be found in one.",                       \
       .remedy = "free the number that is named (--free), or use another planner",                  \
-      .owner = "invert/people/each.c")                                                             \
+      .owner = "invert/people/separate.c")                                                         \
   RECORD(IDM_CHECK_PERSON_GUESSES, .name = "person-guesses",                                       \
          .measures = "p of the number of people who are predicted no better than by chance",       \
          .kinds = IDM_CHECK_SEPARATE, .threshold = 0.05, .below = true, .worst = IDM_CHECK_MISFIT, \
          .sentence = "No more people than 1 in 20 decide as if by chance, where their decisions "  \
                      "suffice to show it (chance-evidence).",                                      \
-         .remedy = "follow the reason of each person", .owner = "invert/people/each.c")            \
+         .remedy = "follow the reason of each person", .owner = "invert/people/separate.c")        \
   RECORD(IDM_CHECK_PERSON_CHANCE, .name = "person-chance",                                         \
          .measures = "people predicted no better than by uniform choice",                          \
          .kinds = IDM_CHECK_POPULATION, .needs = "a log of decisions", .log = true,                \
@@ -496,7 +496,7 @@ typedef struct idm_check {
          .sentence = "The decisions determine more of the number than its prior does; below, a "   \
                      "person or a group is prior-driven.",                                         \
          .remedy = "collect more decisions, or report the number as the prior's",                  \
-         .owner = "invert/audit/judge.c")                                                          \
+         .owner = "invert/audit/verdict.c")                                                        \
   RECORD(IDM_CHECK_OWN_DECISIONS, .name = "own-decisions",                                         \
          .measures = "least share that own decisions determine: 1 - shrinkage of a person, "       \
                      "contraction of a group alone",                                               \
@@ -506,7 +506,7 @@ typedef struct idm_check {
          .sentence = "Own decisions determine more of a person or a group than the others do; "    \
                      "below, they are population-driven.",                                         \
          .remedy = "collect more decisions, or read the number as that of the population",         \
-         .owner = "invert/audit/judge.c")                                                          \
+         .owner = "invert/audit/verdict.c")                                                        \
   RECORD(IDM_CHECK_PRIOR_DISTANCE, .name = "prior-distance",                                       \
          .measures = "largest distance of a population's number from its prior's centre, in "      \
                      "prior sds",                                                                  \
@@ -519,7 +519,7 @@ typedef struct idm_check {
          .sentence = "The prior's scale does not decide the answer; beyond, a group is "           \
                      "prior-driven.",                                                              \
          .remedy = "collect more decisions, or justify the prior",                                 \
-         .owner = "invert/audit/judge.c")                                                          \
+         .owner = "invert/audit/verdict.c")                                                        \
   RECORD(IDM_CHECK_PRIOR_EXCLUSION, .name = "elsewhere",                                           \
          .measures = "log-likelihood at its maximum less that at the best draw, in nats",          \
          .kinds = IDM_CHECK_BY_GROUP, .needs = "the log", .log = true, .threshold = 8,             \
@@ -527,7 +527,7 @@ typedef struct idm_check {
          .sentence =                                                                               \
              "The prior does not keep the draws from a region that explains the decisions "        \
              "far better.",                                                                        \
-         .remedy = "examine the prior", .owner = "invert/audit/judge.c")                           \
+         .remedy = "examine the prior", .owner = "invert/audit/verdict.c")                         \
   RECORD(IDM_CHECK_BETWEEN_DYNAMICS, .name = "between-dynamics",                                   \
          .measures = "largest share of a variance between draws of the dynamics",                  \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_BY_GROUP,                                              \
@@ -536,7 +536,7 @@ typedef struct idm_check {
          .sentence = "Most of each variance is within draws of the dynamics, not between them; "   \
                      "beyond, a number depends on dynamics and has no interval.",                  \
          .remedy = "learn the dynamics from the log of the decisions, or from more data",          \
-         .owner = "invert/audit/judge.c")                                                          \
+         .owner = "invert/audit/verdict.c")                                                        \
   RECORD(IDM_CHECK_JOINT_OBSERVATIONS, .name = "joint-observations",                               \
          .measures = "p of the likelihood of the observations that the decisions cost",            \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_AUDIT,                                                 \
@@ -554,7 +554,7 @@ typedef struct idm_check {
          .draws = true, .log = true, .threshold = 1, .worst = IDM_CHECK_FAILED,                    \
          .sentence = "The draws over learnt dynamics agree with a fit given the mean of these "    \
                      "dynamics, and are at least half as wide.",                                   \
-         .remedy = "raise --warmup and --chains", .owner = "invert/assess/given.c")                \
+         .remedy = "raise --warmup and --chains", .owner = "invert/assess/mean_dynamics.c")        \
   RECORD(IDM_CHECK_JOINT_RHAT, .name = "joint-r-hat",                                              \
          .measures = "largest R-hat of a probability that is drawn with the decisions",            \
          .kinds = IDM_CHECK_FIT | IDM_CHECK_AUDIT,                                                 \

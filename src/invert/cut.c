@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "infer/sampler.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "invert/posterior.h"
 
 /* Inverse planner named in posteriors that contain draws of dynamics. */

@@ -13,8 +13,8 @@
 #include "idm/extension/data.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
+#include "invert/fit_keys.h"
 #include "invert/policy.h"
-#include "invert/settings.h"
 
 /* === settings =============================================================================== */
 

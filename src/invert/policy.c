@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "idm/extension/planner.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "invert/policy.h"
 #include "plan/plan.h"
 

@@ -9,7 +9,7 @@
 #include "idm/extension/parameters.h"
 #include "idm/extension/posterior.h"
 #include "idm/extension/prefix.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "invert/predict.h"
 #include "plan/plan.h"
 

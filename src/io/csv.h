@@ -1,6 +1,6 @@
 /* CSV: a reader of records, and a writer of tables with one line per row of a log.
  *
- * Contents: reader · table · lines */
+ * Contents: reader · table · row writer */
 #ifndef IDM_IO_CSV_H
 #define IDM_IO_CSV_H
 
@@ -85,7 +85,7 @@ void idm_csv_writer_text(idm_csv_writer *table, const char *text, size_t length)
 /* Write what is left in the buffer and commit the file. */
 idm_status idm_csv_writer_commit(idm_csv_writer *table, idm_error *opt_error);
 
-/* === lines ================================================================================== */
+/* === row writer ============================================================================= */
 
 /* CSV lines about rows of a log, shared by trials and explanations. */
 

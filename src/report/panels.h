@@ -1,8 +1,8 @@
 /* Internal interface of plots: quantities, curves, the panels of a planned agent's policy,
  * sentences and titles.
  *
- * Contents: shown · curve · replicated · decisions · agents · policy · cases · words · titles ·
- * methods */
+ * Contents: quantities · curve · replicated · decisions · agents · policy · cases · sentences ·
+ * titles · methods */
 #ifndef IDM_REPORT_PANELS_H
 #define IDM_REPORT_PANELS_H
 
@@ -16,7 +16,7 @@
 #include "report/plot.h"
 #include "report/report.h"
 
-/* === shown ================================================================================== */
+/* === quantities ============================================================================= */
 
 /* Quantities of a run in a plot: selection, names and supports. */
 
@@ -249,7 +249,7 @@ idm_status idm_cases_choose(const idm_problem *problem, const idm_data *data, in
                             idm_case ret_case[IDM_CASES], idm_notes *opt_notes,
                             idm_error *opt_error);
 
-/* === words ================================================================================== */
+/* === sentences ============================================================================== */
 
 /* Sentences of a report. */
 

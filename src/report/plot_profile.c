@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "report/panels.h"
 #include "report/plot.h"
 

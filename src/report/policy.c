@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "idm/extension/data.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "io/problem_file.h"
 #include "plan/plan.h"
 #include "report/panels.h"

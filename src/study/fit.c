@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "idm/fit.h"
 #include "invert/assess.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "invert/joint/joint.h"
 #include "invert/people.h"
 #include "invert/people/people.h"

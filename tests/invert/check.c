@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "support.h"
 
 /* Functions of the rows; NULL where the owner records the result. */

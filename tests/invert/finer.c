@@ -1,6 +1,6 @@
 /* Resolution of the finer lattice for comparison: the largest that points and memory allow, and at
  * least a quarter above the resolution in use. */
-#include "invert/fork.h"
+#include "invert/clone.h"
 
 #include <math.h>
 

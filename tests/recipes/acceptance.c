@@ -1,7 +1,7 @@
 /* The check `acceptance` computes the least mean acceptance probability of the chains. */
 #include <math.h>
 
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 idm_status idm_check_acceptance(const check_context *q, idm_error *opt_error)
 {

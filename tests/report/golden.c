@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "report/drawing_support.h"
 #include "report/figure_support.h"
 #include "report/report_support.h"

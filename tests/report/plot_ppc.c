@@ -1,5 +1,5 @@
 /* Tests plots of posterior predictive checks against the predictions of the library. */
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "invert/assess/residual.h"
 #include "report/report_support.h"
 

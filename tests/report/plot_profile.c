@@ -1,7 +1,7 @@
 /* Tests plots of profile likelihoods against the assessment of the library. */
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "report/report_support.h"
 
 static void test_marks(void **state)

@@ -1,6 +1,6 @@
 /* Time limit of the checks that read the log: runs each check within its share of the time and
  * removes the results of a check that exceeds it. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,10 +10,10 @@
 #include "idm/extension/inverse.h"
 #include "idm/extension/settings.h"
 #include "invert/assess.h"
+#include "invert/assess/context.h"
 #include "invert/assess/environment.h"
-#include "invert/assess/inquiry.h"
+#include "invert/cancel.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
 

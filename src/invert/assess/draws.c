@@ -15,7 +15,7 @@
 #include "idm/extension/planner.h"
 #include "infer/approximation.h"
 #include "infer/chains.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "invert/posterior.h"
 
 /* === higher mode ============================================================================ */

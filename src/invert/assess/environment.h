@@ -6,7 +6,7 @@
 #define IDM_INVERT_ASSESS_ENVIRONMENT_H
 
 #include "idm/extension/dynamics.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 /* === direction ============================================================================== */
 

@@ -1,7 +1,7 @@
 /* Score tests of extensions of the model by one number, with refits of significant ones
  * (docs/method/verdict.md, 7).
  *
- * Contents: anew · extension */
+ * Contents: memory reset · extension */
 #include "invert/assess/extension.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "invert/assess/residual.h"
 #include "setting/freedom.h"
 
-/* === anew ===================================================================================== */
+/* === memory reset ============================================================================= */
 
 /* Predictions with a memory that is reset at the start of every trajectory (residual.h). */
 

@@ -1,13 +1,13 @@
 /* Score tests of extensions of the model by one number (docs/method/verdict.md, 7).
  *
- * Contents: clock · carryover · extension · pool · refit */
+ * Contents: drift · carryover · extension · pool · refit */
 #ifndef IDM_INVERT_ASSESS_EXTENSION_H
 #define IDM_INVERT_ASSESS_EXTENSION_H
 
 #include "base/record.h"
 #include "invert/assess/residual.h"
 
-/* === clock ================================================================================== */
+/* === drift ================================================================================== */
 
 /* Clocks: time variables over which a free number may drift. A clock assigns every decision point a
  * time from -1/2 to 1/2.

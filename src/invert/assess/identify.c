@@ -7,10 +7,10 @@
 #include "base/memory.h"
 #include "infer/approximation.h"
 #include "invert/assess.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
+#include "invert/cancel.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 #include "setting/freedom.h"
 
 /* === curve ==================================================================================== */

@@ -1,8 +1,8 @@
 /* Sensitivity of the answer to the resolution of the lattice: a sample of draws is reweighted by
  * the likelihood on a finer lattice (docs/method/verdict.md, 4). */
 #include "base/statistics.h"
-#include "invert/assess/inquiry.h"
-#include "invert/matching/halt.h"
+#include "invert/assess/context.h"
+#include "invert/cancel.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "idm/extension/parameters.h"
 #include "invert/assess/environment.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
 

@@ -4,7 +4,7 @@
  * (Bonferroni). validation/alarms.py measures this.
  *
  * Contents: evidence · model */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdio.h>

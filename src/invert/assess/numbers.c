@@ -1,7 +1,7 @@
 /* Checks of free numbers: ridges of the posterior, numbers without effect, and conflicts of priors
  * with the data.
  *
- * Contents: ridge · matter · pull */
+ * Contents: ridge · effects · prior pull */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
 #include "invert/assess.h"
+#include "invert/assess/context.h"
 #include "invert/assess/extension.h"
-#include "invert/assess/inquiry.h"
 #include "invert/matching.h"
 #include "invert/policy.h"
 
@@ -142,7 +142,7 @@ idm_status idm_check_ridge(const check_context *q, idm_error *opt_error)
   return status;
 }
 
-/* === matter ================================================================================= */
+/* === effects ================================================================================ */
 
 /* Free numbers without effect on the likelihood: found by evaluation, explained by the structure of
  * the problem.
@@ -383,9 +383,9 @@ idm_status idm_check_inert(const check_context *q, idm_error *opt_error)
   return status == IDM_OK ? idm_assess_effects(q, chance.decisions, opt_error) : status;
 }
 
-/* === pull =================================================================================== */
+/* === prior pull ============================================================================= */
 
-/* Conflict of a prior with the data (inquiry.h). */
+/* Conflict of a prior with the data (context.h). */
 
 prior_pull idm_prior_pull(double mean, double variance, double prior_mean, double prior_variance)
 {

@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "infer/distribution.h"
-#include "invert/assess/inquiry.h"
-#include "invert/matching/halt.h"
+#include "invert/assess/context.h"
+#include "invert/cancel.h"
 
 void idm_pool_close(pool *p)
 {

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "infer/distribution.h"
-#include "invert/assess/inquiry.h"
-#include "invert/fork.h"
+#include "invert/assess/context.h"
+#include "invert/clone.h"
 #include "invert/posterior.h"
 
 enum { replicates = 999, FAMILIES = 7 };

@@ -2,7 +2,7 @@
  * from several starts.
  *
  * Contents: windows · storage · heights · maximisation · starts */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "infer/distribution.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "invert/matching/fit.h"
 
 /* === bound ================================================================================== */

@@ -8,7 +8,7 @@
 
 #include "base/statistics.h"
 #include "invert/assess.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "invert/people.h"
 #include "plan/plan.h"
 

@@ -9,12 +9,12 @@
 #include "idm/extension/parameters.h"
 #include "idm/extension/planner.h"
 #include "invert/assess.h"
+#include "invert/assess/context.h"
 #include "invert/assess/environment.h"
-#include "invert/assess/inquiry.h"
 #include "invert/assess/residual.h"
-#include "invert/fork.h"
+#include "invert/cancel.h"
+#include "invert/clone.h"
 #include "invert/matching.h"
-#include "invert/matching/halt.h"
 #include "setting/freedom.h"
 
 /* === depend ================================================================================= */

@@ -1,7 +1,7 @@
 /* Sentences on the identification of free numbers, and their part of the verdict.
  *
  * Contents: sentences · the verdict */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "idm/audit.h"
 #include "invert/assess.h"
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 #include "invert/audit/model.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "invert/joint/joint.h"
 #include "invert/posterior.h"
 

@@ -7,7 +7,7 @@
 #include "idm/extension/inverse.h"
 #include "infer/approximation.h"
 #include "invert/audit/model.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 
 void idm_audit_cell_reset(audit_cell *cell)
 {

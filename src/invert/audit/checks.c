@@ -12,15 +12,15 @@
 #include "base/text.h"
 #include "infer/distribution.h"
 #include "invert/assess.h"
-#include "invert/assess/inquiry.h"
-#include "invert/audit/lines.h"
+#include "invert/assess/context.h"
+#include "invert/audit/estimands.h"
 #include "invert/matching.h"
 #include "invert/people/people.h"
 
 /* === additivity ============================================================================= */
 
 /* Efficient score test of products of predicates, confirmed by the gain in log-likelihood
- * (lines.h).
+ * (estimands.h).
  *
  * Contents: derivatives · score test of a product · gain in log-likelihood · verdict */
 

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "invert/assess.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 /* Store a point estimate as one draw of one chain. */
 static idm_status take_point(const idm_problem *problem, const idm_dynamics *point,

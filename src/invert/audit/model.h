@@ -278,9 +278,9 @@ idm_status idm_audit_nest_sample(const audit_model *model, double scale,
  * scale is 1. */
 idm_status idm_audit_nest_pass(const audit_model *model, size_t cohort, double scale,
                                idm_record *record, idm_error *opt_error);
-/* idm_audit_inspect for agents with their own free numbers. */
-idm_status idm_audit_nest_inspect(const audit_model *model, const audit_draws *draws, size_t among,
-                                  idm_assessment *assessment, idm_error *opt_error);
+/* idm_audit_check_models for agents with their own free numbers. */
+idm_status idm_audit_nest_check(const audit_model *model, const audit_draws *draws, size_t among,
+                                idm_assessment *assessment, idm_error *opt_error);
 
 /* === agents of a cell ======================================================================= */
 

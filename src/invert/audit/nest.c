@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "data/trajectories.h"
 #include "invert/assess.h"
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 #include "invert/people.h"
 #include "invert/policy.h"
 
@@ -459,14 +459,14 @@ static idm_status inspect_cell(const audit_model *m, const audit_draws *draws, s
   idm_status status = idm_cell_agents_open(&agents, m, draws, cell, opt_error);
   if (status != IDM_OK) return status;
   idm_checks_begin(&a->checks, IDM_CHECK_NESTED);
-  status = idm_audit_inspect_cell(m, draws, cell, &agents.strata, among, limit, a, opt_error);
+  status = idm_audit_check_cell(m, draws, cell, &agents.strata, among, limit, a, opt_error);
   if (status == IDM_OK) status = compare_with_chance(m, draws, cell, a, opt_error);
   idm_cell_agents_close(&agents);
   return status;
 }
 
-idm_status idm_audit_nest_inspect(const audit_model *m, const audit_draws *draws, size_t among,
-                                  idm_assessment *assessment, idm_error *opt_error)
+idm_status idm_audit_nest_check(const audit_model *m, const audit_draws *draws, size_t among,
+                                idm_assessment *assessment, idm_error *opt_error)
 {
   const check_time_limit limit = idm_audit_limit(m);
   idm_status status = IDM_OK;

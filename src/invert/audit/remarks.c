@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "invert/assess.h"
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 #include "invert/audit/model.h"
 #include "invert/joint/joint.h"
 

@@ -10,7 +10,7 @@
 #include "data/trajectories.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/planner.h"
-#include "invert/matching/halt.h"
+#include "invert/cancel.h"
 #include "invert/parameters.h"
 #include "plan/plan.h"
 

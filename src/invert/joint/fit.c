@@ -8,7 +8,7 @@
 #include "base/record.h"
 #include "infer/distribution.h"
 #include "invert/assess.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "invert/cut.h"
 #include "invert/joint/joint.h"
 #include "invert/matching/fit.h"

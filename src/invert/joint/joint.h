@@ -7,9 +7,9 @@
 #include "idm/extension/sampler.h"
 #include "infer/chains.h"
 #include "invert/assess.h"
+#include "invert/cancel.h"
 #include "invert/cut.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 #include "learn/learn.h"
 
 /* === target ================================================================================= */
@@ -151,7 +151,7 @@ void idm_joint_check(const idm_joint_dynamics *dynamics, idm_checks *checks, idm
                      idm_notes *failures, bool *trusted);
 
 /* Assess a posterior over learnt dynamics by a fit of `problem`, which has one set of them
- * (invert/assess/inquiry.h). Returns IDM_UNTRUSTED if the monitor stops it. */
+ * (invert/assess/context.h). Returns IDM_UNTRUSTED if the monitor stops it. */
 idm_status idm_joint_assess(const idm_problem *problem, const idm_data *data,
                             const idm_inverse *inverse, const idm_fit_settings *settings,
                             const idm_posterior *posterior, const idm_fit_monitor *opt_monitor,

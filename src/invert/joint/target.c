@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "invert/fork.h"
+#include "invert/clone.h"
 #include "learn/learn.h"
 #include "plan/workspace.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 #include "idm/extension/inverse.h"
-#include "invert/fork.h"
+#include "invert/cancel.h"
+#include "invert/clone.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 
 /* Default log-likelihoods above this size are not stored; requested data above half of the memory
  * are refused. */

@@ -8,10 +8,10 @@
 #include "base/statistics.h"
 #include "infer/approximation.h"
 #include "infer/chains.h"
+#include "invert/cancel.h"
 #include "invert/checks.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 #include "invert/posterior.h"
 
 /* === map ==================================================================================== */

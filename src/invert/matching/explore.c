@@ -4,8 +4,8 @@
  *
  * Contents: creation · points · modes · summaries · rounds · starts */
 #include "base/statistics.h"
+#include "invert/cancel.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 
 #include <assert.h>
 #include <math.h>

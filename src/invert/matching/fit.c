@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "data/trajectories.h"
 #include "idm/extension/inverse.h"
+#include "invert/cancel.h"
 #include "invert/matching.h"
-#include "invert/matching/halt.h"
 #include "invert/posterior.h"
 #include "plan/workspace.h"
 

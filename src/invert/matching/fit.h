@@ -10,9 +10,9 @@
 #include "idm/status.h"
 #include "infer/approximation.h"
 #include "infer/chains.h"
+#include "invert/cancel.h"
 #include "invert/grid.h"
 #include "invert/matching.h"
-#include "invert/matching/halt.h"
 #include "invert/parameters.h"
 
 /* === fit ==================================================================================== */

@@ -9,8 +9,8 @@
 #include "base/dense.h"
 #include "base/door.h"
 #include "base/memory.h"
+#include "invert/cancel.h"
 #include "invert/matching.h"
-#include "invert/matching/halt.h"
 
 /* === surface ================================================================================== */
 

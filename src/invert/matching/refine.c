@@ -15,9 +15,9 @@
 #include "base/text.h"
 #include "belief/belief.h"
 #include "infer/approximation.h"
-#include "invert/fork.h"
+#include "invert/cancel.h"
+#include "invert/clone.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 
 /* Limits of the shift of a posterior mean, in sds, under doubling: a lattice is fine, or fair. */
 static const double fine_shift = 0.1;

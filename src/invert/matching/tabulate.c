@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "belief/belief.h"
-#include "invert/fork.h"
-#include "invert/matching/halt.h"
+#include "invert/cancel.h"
+#include "invert/clone.h"
 
 /* Lattices with more points than this make planning slow. */
 enum { costly_points = 2000 };

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "infer/distribution.h"
 #include "invert/assess.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "invert/assess/residual.h"
 #include "invert/parameters.h"
 #include "invert/policy.h"

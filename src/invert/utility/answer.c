@@ -1,6 +1,6 @@
 /* Requests to inverse planners that do not use the likelihood, and construction of their answers.
  *
- * Contents: asked · answer */
+ * Contents: task · answer */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "invert/parameters.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
-/* === asked ================================================================================== */
+/* === task =================================================================================== */
 
 /* Opening and closing of tasks. */
 

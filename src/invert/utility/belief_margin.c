@@ -8,7 +8,7 @@
  * 6. words
  *
  * Contents: leaving · belief margin */
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,9 +6,8 @@
 
 #include "idm/extension/finding.h"
 #include "infer/program.h"
-#include "invert/matching/halt.h"
+#include "invert/cancel.h"
 #include "invert/utility/mdp.h"
-#include "invert/utility/sought.h"
 
 /* === face =================================================================================== */
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "invert/policy.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/mdp.h"
 
 /* Largest number of draws over which the policy of a run is averaged. */
 static const size_t max_draws = 200;

@@ -2,7 +2,7 @@
  * refined by golden-section search.
  *
  * Contents: the least sum · its range · the answer */
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "idm/extension/data.h"
 #include "infer/program.h"
-#include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/preferred.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/task.h"
 
 extern const idm_inverse idm_inverse_distance; /* registered below */
 

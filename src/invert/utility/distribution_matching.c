@@ -3,7 +3,7 @@
  * weights can represent all policies the problem is convex, or a search over finitely many policies
  * if the rule is deterministic; otherwise it is a nonconvex search.
  *
- * If states are hidden, occupancies are over the agent's beliefs (mind.h).
+ * If states are hidden, occupancies are over the agent's beliefs (belief_mdp.h).
  *
  * Contents: weights · words · rules · any planner · another lattice · the inverse planner */
 #include "invert/utility/occupancy_loss.h"
@@ -13,11 +13,11 @@
 
 #include "base/memory.h"
 #include "idm/extension/planner.h"
+#include "invert/fit_keys.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
-#include "invert/settings.h"
-#include "invert/utility/asked.h"
 #include "invert/utility/mdp.h"
+#include "invert/utility/task.h"
 
 extern const idm_inverse idm_inverse_distribution_matching; /* registered below */
 

@@ -14,7 +14,7 @@
 #include "invert/policy.h"
 #include "invert/posterior.h"
 #include "invert/utility/occupancy_loss.h"
-#include "invert/utility/target_draws.h"
+#include "invert/utility/task.h"
 
 extern const idm_inverse idm_inverse_distribution_matching_bayes; /* registered below */
 

@@ -9,10 +9,10 @@
 
 #include "base/memory.h"
 #include "infer/program.h"
-#include "invert/utility/asked.h"
+#include "invert/utility/belief_mdp.h"
 #include "invert/utility/bellman.h"
-#include "invert/utility/mind.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/mdp.h"
+#include "invert/utility/task.h"
 
 /* === game ===================================================================================== */
 

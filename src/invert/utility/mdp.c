@@ -266,7 +266,7 @@ static void models_put_row(const idm_problem *problem, const idm_mdp *environmen
 }
 
 /* Copies an MDP with its own transition rows[entry][state]. */
-static idm_status create_with_rows(const idm_mdp *template, const double *rows, idm_mdp **ret_world,
+static idm_status create_with_rows(const idm_mdp *template, const double *rows, idm_mdp **ret_mdp,
                                    idm_error *opt_error)
 {
   const size_t states = template->n.states;
@@ -291,7 +291,7 @@ static idm_status create_with_rows(const idm_mdp *template, const double *rows, 
     }
   }
   mdp->moves->first[count] = at;
-  *ret_world = mdp;
+  *ret_mdp = mdp;
   return IDM_OK;
 }
 
@@ -356,13 +356,13 @@ idm_status idm_models_create(const idm_problem *problem, const idm_mdp *mdp,
   return status;
 }
 
-idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp **ret_world,
+idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp **ret_mdp,
                           idm_error *opt_error)
 {
   const idm_mdp *template = models->mdp[0];
   const size_t states = template->n.states;
   const size_t entries = template->n.actions * states;
-  *ret_world = NULL;
+  *ret_mdp = NULL;
   double *rows = idm_new(idm_times(entries, states), sizeof *rows);
   if (!rows) return idm_fail_memory(opt_error);
   for (size_t m = 0; m < models->count; m++) {
@@ -371,7 +371,7 @@ idm_status idm_models_mix(const idm_models *models, const double *sigma, idm_mdp
       for (size_t i = moves->first[e]; i < moves->first[e + 1]; i++)
         rows[e * states + moves->next[i]] += sigma[e * models->count + m] * moves->probability[i];
   }
-  const idm_status status = create_with_rows(template, rows, ret_world, opt_error);
+  const idm_status status = create_with_rows(template, rows, ret_mdp, opt_error);
   free(rows);
   return status;
 }

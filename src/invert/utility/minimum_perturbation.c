@@ -7,10 +7,10 @@
 
 #include "base/memory.h"
 #include "infer/program.h"
-#include "invert/utility/asked.h"
+#include "invert/utility/belief_mdp.h"
 #include "invert/utility/bellman.h"
-#include "invert/utility/mind.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/mdp.h"
+#include "invert/utility/task.h"
 
 extern const idm_inverse idm_inverse_minimum_perturbation; /* registered below */
 

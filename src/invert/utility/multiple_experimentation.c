@@ -6,10 +6,9 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/task.h"
 
 extern const idm_inverse idm_inverse_multiple_experimentation; /* registered below */
 

@@ -6,7 +6,7 @@
 
 #include "idm/extension/finding.h"
 #include "invert/parameters.h"
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 #include "plan/workspace.h"
 
 /* === occupancy loss ========================================================================= */
@@ -17,7 +17,7 @@
  *     J(y) = sum_e D(p_e, q_e(y)) - w H(q(y)),   H = -sum q log pi,
  *
  * where q(y) is the occupancy of the policy at y, e a state and an action, and D a divergence
- * (mdp.h). If states are hidden, the states here are beliefs (mind.h).
+ * (mdp.h). If states are hidden, the states here are beliefs (belief_mdp.h).
  *
  * In states that the log never visits, the demonstrator's policy is replaced by the planner's at y,
  * so p depends on y: such states contribute to J only through their successors.

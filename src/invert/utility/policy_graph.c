@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 #include "plan/point/search.h"
 
 /* === policy graph =========================================================================== */
@@ -522,7 +522,7 @@ idm_status idm_belief_nodes_read(const idm_pomdp *pomdp, const idm_data *data, c
  *
  * Contents: mind kernel · rival */
 
-/* === mind kernel ============================================================================== */
+/* === pomdp kernel ============================================================================= */
 
 /* Rows of a POMDP as a kernel. */
 

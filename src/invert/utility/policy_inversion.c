@@ -8,10 +8,10 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/task.h"
 
 /* === learner steps ============================================================================ */
 

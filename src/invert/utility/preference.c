@@ -9,13 +9,12 @@
 #include "base/memory.h"
 #include "infer/approximation.h"
 #include "infer/distribution.h"
+#include "invert/cancel.h"
 #include "invert/matching/fit.h"
-#include "invert/matching/halt.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
-#include "invert/utility/asked.h"
 #include "invert/utility/preferred.h"
-#include "invert/utility/target_draws.h"
+#include "invert/utility/task.h"
 
 /* === preference ============================================================================= */
 

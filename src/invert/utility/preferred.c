@@ -11,7 +11,6 @@
 #include "invert/predict.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/preferred.h"
-#include "invert/utility/sought.h"
 #include "plan/plan.h"
 #include "setting/freedom.h"
 

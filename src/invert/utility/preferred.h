@@ -8,7 +8,7 @@
 #include "idm/extension/finding.h"
 #include "idm/extension/problem.h"
 #include "idm/extension/random.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/mdp.h"
 
 /* === discounted sum ========================================================================= */
 

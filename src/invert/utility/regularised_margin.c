@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/random.h"
-#include "invert/utility/asked.h"
 #include "invert/utility/bellman.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/task.h"
 
 /* === attained ================================================================================= */
 

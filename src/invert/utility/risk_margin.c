@@ -2,10 +2,10 @@
  * 4`).
  *
  * The linear program for a fixed mixture of the models has true margins of at least its optimum
- * (wary.c). The worst mixture at the optimum defines the next program, whose optimum is no less; a
- * fixed point is a local optimum. The largest optimum over all vertices of the set of mixtures is
- * global: if the vertices are few, all are tried. */
-#include "invert/utility/asked.h"
+ * (cvar_program.c). The worst mixture at the optimum defines the next program, whose optimum is no
+ * less; a fixed point is a local optimum. The largest optimum over all vertices of the set of
+ * mixtures is global: if the vertices are few, all are tried. */
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "invert/parameters.h"
-#include "invert/utility/sought.h"
+#include "invert/utility/mdp.h"
 
 /* Risk levels that are tried in addition to the file's. */
 static const double grid[] = {1, 0.9, 0.75, 0.5, 0.25, 0.1};

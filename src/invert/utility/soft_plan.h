@@ -6,10 +6,9 @@
 #define IDM_INVERT_UTILITY_SOFT_PLAN_H
 
 #include "base/dense.h"
-#include "invert/matching/halt.h"
+#include "invert/cancel.h"
 #include "invert/proposition.h"
 #include "invert/utility/mdp.h"
-#include "invert/utility/sought.h"
 
 /* === soft plan ============================================================================== */
 

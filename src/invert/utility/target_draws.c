@@ -12,8 +12,7 @@
 #include "invert/checks.h"
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"
-#include "invert/utility/asked.h"
-#include "invert/utility/target_draws.h"
+#include "invert/utility/task.h"
 
 /* === peaks ================================================================================== */
 

@@ -1,6 +1,6 @@
 /* Writes CSV tables about rows of a log (explanations, trials), and reads logs with history.
  *
- * Contents: table · lines · explanation · trials · history */
+ * Contents: table · row writer · explanation · trials · history */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ idm_status idm_csv_writer_commit(idm_csv_writer *table, idm_error *opt_error)
   return idm_file_commit(table->file, opt_error);
 }
 
-/* === lines ================================================================================== */
+/* === row writer ============================================================================= */
 
 /* CSV lines about rows of a log. */
 

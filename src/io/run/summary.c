@@ -9,7 +9,7 @@
 
 #include "base/door.h"
 #include "base/memory.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run.h"
@@ -196,7 +196,7 @@ static json_t *policy(const idm_optimality *f)
   return object;
 }
 
-void idm_finding_put(json_t **object, const idm_labels *name, const idm_optimality *f)
+void idm_optimality_put(json_t **object, const idm_labels *name, const idm_optimality *f)
 {
   idm_json_set(object, "objective", idm_json_number(f->objective));
   idm_json_set(object, "certificate", idm_json_number(f->attained));
@@ -208,7 +208,7 @@ void idm_finding_put(json_t **object, const idm_labels *name, const idm_optimali
   if (f->policy) idm_json_set(object, "policy", policy(f));
 }
 
-void idm_likelihood_finding_put(json_t **object, const idm_optimality *f)
+void idm_likelihood_optimality_put(json_t **object, const idm_optimality *f)
 {
   idm_json_set(object, "objective", idm_json_number(f->objective));
   idm_json_set(object, "objective_kind", json_string(matched));
@@ -306,8 +306,8 @@ static bool is_likelihood_kind(const json_t *object)
   return kind && strcmp(kind, matched) == 0;
 }
 
-idm_status idm_finding_read(const json_t *object, const idm_labels *name,
-                            idm_optimality **ret_finding, idm_error *opt_error)
+idm_status idm_optimality_read(const json_t *object, const idm_labels *name,
+                               idm_optimality **ret_finding, idm_error *opt_error)
 {
   *ret_finding = NULL;
   const char *kind = json_string_value(json_object_get(object, "certificate_kind"));
@@ -327,8 +327,8 @@ idm_status idm_finding_read(const json_t *object, const idm_labels *name,
   return status;
 }
 
-idm_status idm_likelihood_finding_read(const json_t *object, idm_optimality **ret_matched,
-                                       idm_error *opt_error)
+idm_status idm_likelihood_optimality_read(const json_t *object, idm_optimality **ret_matched,
+                                          idm_error *opt_error)
 {
   *ret_matched = NULL;
   if (!is_likelihood_kind(object)) return IDM_OK;
@@ -578,8 +578,8 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (a->look.points) idm_json_set(&object, "independent_look", importance_object(p, &a->look));
   put_likelihood_part(&object, p, a);
   if (a->identified || a->sensitivities) idm_json_set(&object, "sensitivity", sensitivity(p, a));
-  if (a->finding) idm_finding_put(&object, &p->coordinate, a->finding);
-  if (a->matched) idm_likelihood_finding_put(&object, a->matched);
+  if (a->finding) idm_optimality_put(&object, &p->coordinate, a->finding);
+  if (a->matched) idm_likelihood_optimality_put(&object, a->matched);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
   if (a->model.evaluated) idm_json_set(&object, "model", model_object(p, &a->model));
   if (opt_projection) idm_json_set(&object, "projection", projection_object(opt_projection));
@@ -752,9 +752,9 @@ idm_status idm_summary_read_at(const idm_location *location, const idm_posterior
                                  opt_error);
     if (status == IDM_OK) status = idm_people_read(object, posterior, assessment, opt_error);
     if (status == IDM_OK)
-      status = idm_finding_read(object, &posterior->coordinate, &assessment->finding, opt_error);
+      status = idm_optimality_read(object, &posterior->coordinate, &assessment->finding, opt_error);
     if (status == IDM_OK)
-      status = idm_likelihood_finding_read(object, &assessment->matched, opt_error);
+      status = idm_likelihood_optimality_read(object, &assessment->matched, opt_error);
   }
   json_decref(object);
   return status;

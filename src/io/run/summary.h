@@ -46,15 +46,15 @@ void idm_checks_put_trust(json_t **verdict, const idm_checks *checks, bool trust
 /* Findings in summary.json. */
 
 /* Write a finding into the object of a summary; `name` are the names of its free numbers. */
-void idm_finding_put(json_t **object, const idm_labels *name, const idm_optimality *finding);
+void idm_optimality_put(json_t **object, const idm_labels *name, const idm_optimality *finding);
 /* Read a finding; NULL if the summary has none. Entries of an unexpected form are ignored. */
-idm_status idm_finding_read(const json_t *object, const idm_labels *name,
-                            idm_optimality **ret_finding, idm_error *opt_error);
+idm_status idm_optimality_read(const json_t *object, const idm_labels *name,
+                               idm_optimality **ret_finding, idm_error *opt_error);
 /* The same for the parts of a finding that an answer by the likelihood has: objective, certificate,
  * policy. */
-void idm_likelihood_finding_put(json_t **object, const idm_optimality *matched);
-idm_status idm_likelihood_finding_read(const json_t *object, idm_optimality **ret_matched,
-                                       idm_error *opt_error);
+void idm_likelihood_optimality_put(json_t **object, const idm_optimality *matched);
+idm_status idm_likelihood_optimality_read(const json_t *object, idm_optimality **ret_matched,
+                                          idm_error *opt_error);
 
 /* === joint ================================================================================== */
 

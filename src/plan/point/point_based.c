@@ -9,7 +9,7 @@
  * beliefs that never repeat). Every plan starts from the initial bounds.
  *
  * Trials alone close a fraction 1 - discount of the gap each (44,000 for Tiger at .9999). Policy
- * iteration (hasten.c) therefore raises vectors to the values of their plans from time to time, and
+ * iteration (newton.c) therefore raises vectors to the values of their plans from time to time, and
  * lowers points to backups by the mixtures that bound their successors (6 trials at any discount).
  * In a fit of utilities or the discount, gaps are relative, so that the unit of utility does not
  * affect the plan. No differences with respect to these parameters are computed, because the

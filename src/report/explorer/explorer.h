@@ -1,6 +1,6 @@
 /* Internal interface of the explorer: an interactive page that plans.
  *
- * Contents: explorer · dials · picture · wasm · parcel */
+ * Contents: explorer · sliders · figures · wasm · serialisation */
 #ifndef IDM_REPORT_EXPLORER_EXPLORER_H
 #define IDM_REPORT_EXPLORER_EXPLORER_H
 
@@ -16,8 +16,8 @@
  * compared. A page calls these functions; their arguments are numbers and texts only.
  *
  * The layers up to `plan`, the reader of logs and the figures are compiled to WebAssembly
- * (cmake/wasm.cmake). The page receives the problem as bytes (parcel.h), so that neither YAML nor
- * netCDF is needed; code that needs threads or zlib is never called there. */
+ * (cmake/wasm.cmake). The page receives the problem as bytes (serialisation.c), so that neither
+ * YAML nor netCDF is needed; code that needs threads or zlib is never called there. */
 
 typedef struct idm_explorer {
   idm_problem *problem;
@@ -69,7 +69,7 @@ idm_status idm_explorer_load(idm_explorer *explorer, const char *text, size_t le
 double idm_explorer_score(const idm_explorer *explorer);
 double idm_explorer_decisions(const idm_explorer *explorer);
 
-/* === dials ================================================================================== */
+/* === sliders ================================================================================ */
 
 /* Sliders for the numbers of an agent, as HTML. */
 
@@ -78,7 +78,7 @@ double idm_explorer_decisions(const idm_explorer *explorer);
  * from the range of the utilities. */
 void idm_sliders_add(idm_markup *markup, const idm_problem *problem);
 
-/* === picture ================================================================================ */
+/* === figures ================================================================================ */
 
 /* Figures and texts of the interactive page. */
 
@@ -96,7 +96,7 @@ extern const unsigned char idm_explorer_wasm[];
 /* 0 if the build has no compiler for WebAssembly */
 extern const size_t idm_explorer_wasm_length;
 
-/* === parcel ================================================================================= */
+/* === serialisation ========================================================================== */
 
 /* Serialisation of a problem, for a page without files and parsers: everything that planning,
  * simulation and the reading of a log need. Data for fits (roles, priors) are omitted. */

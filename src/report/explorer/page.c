@@ -1,7 +1,7 @@
 /* Writes the interactive page of a problem as one file, which loads nothing and runs only the
  * script that it contains.
  *
- * Contents: dials · page */
+ * Contents: sliders · page */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "report/report.h"
 #include "setting/freedom.h"
 
-/* === dials ==================================================================================== */
+/* === sliders ================================================================================== */
 
 /* Sliders of the page for the numbers of an agent. */
 

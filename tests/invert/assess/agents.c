@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 enum { AGENTS = 4 };
 

@@ -1,12 +1,12 @@
 /* Tests that a check that exceeds its time limit is recorded as not run and changes nothing else.
  */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "asked_support.h"
 #include "base/system.h"
+#include "context_support.h"
 
 static const char fast[] = "left out: --checks fast after 0.001 s";
 

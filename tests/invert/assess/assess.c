@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "support.h"
 
 enum { CHAINS = 4, DRAWS = 500, ALL = CHAINS * DRAWS };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 enum { GROUPS = 2 * BELIEF_BINS };
 

@@ -1,6 +1,6 @@
 /* Tests limits, intervals, propriety and contraction of free parameters against likelihoods planned
  * and scored directly. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <string.h>

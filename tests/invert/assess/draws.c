@@ -1,6 +1,6 @@
 /* Tests the checks of draws: parameters of people, tails, chains at separate modes, and normal
  * approximations, on draws of known distributions. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdio.h>

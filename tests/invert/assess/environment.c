@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
+#include "invert/assess/context_support.h"
 
 /* --- a plain forward algorithm -------------------------------------------------------------- */
 

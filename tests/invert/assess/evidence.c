@@ -1,9 +1,9 @@
 /* Tests the evidence of few decisions against quadrature over the prior. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "invert/matching.h"
 #include "invert/policy.h"
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
 #include "invert/assess/changing_support.h"
+#include "invert/assess/context.h"
+#include "invert/assess/context_support.h"
 #include "invert/assess/crowd_support.h"
-#include "invert/assess/inquiry.h"
 #include "invert/assess/odd_support.h"
 
 /* --- a planner ------------------------------------------------------------------------------ */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "learn/bits_support.h"
 #include "support.h"
 

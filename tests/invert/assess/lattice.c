@@ -1,6 +1,6 @@
 /* Tests the verdict on the lattice: a problem of six states against the exact posterior from a tree
  * of beliefs, and cases that cannot be checked. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* Tests the checks of the model: correct models pass, and each kind of wrong model fails the check
  * that names it. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 enum { AGENTS = 20 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 static void open_asked(asked *a, double alpha)
 {

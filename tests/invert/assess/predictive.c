@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "invert/assess/odd_support.h"
 
 typedef struct fixture {

@@ -1,6 +1,6 @@
 /* Tests profiles of the log-likelihood: windows, the path of the other parameters, and
  * maximisations against a dense search along the other parameter. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 static idm_data *slips(uint64_t seed)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 /* Decision points with one decision each between two actions, the first of probability p[i]; the
  * one free parameter has no effect. */

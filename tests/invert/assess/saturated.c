@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "idm/extension/random.h"
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 #include "support.h"
 
 enum { STATES = 5, ACTIONS = 3, ENTRIES = STATES * ACTIONS };

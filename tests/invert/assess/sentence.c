@@ -1,11 +1,11 @@
 /* Tests the sentences on free parameters against literal text, and the check that a point estimate
  * is a maximum against moved points. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "invert/matching/fit.h"
 
 /* Checks the sentence on parameter i of (log alpha, 1/beta). */

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "invert/assess/context.h"
 #include "invert/assess/crowd_support.h"
-#include "invert/assess/inquiry.h"
 
 enum { PEOPLE = 16, TRAJECTORIES = 4, DRAWS = 200 };
 

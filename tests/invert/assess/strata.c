@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "invert/people/covariates_support.h"
 
 /* One stratum, at the centre of the posterior. */

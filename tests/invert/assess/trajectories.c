@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 enum { TRAJECTORIES = 12, STEPS = 50 };
 

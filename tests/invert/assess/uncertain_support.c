@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 static idm_problem *make_learner(void)
 {

@@ -1,12 +1,12 @@
 /* Tests profile intervals extrapolated from a part of a log to the whole log, against profiles of
  * the whole log. */
-#include "invert/assess/inquiry.h"
+#include "invert/assess/context.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "infer/approximation.h"
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 
 enum { NUMBERS = 2, CASES = 600 };
 

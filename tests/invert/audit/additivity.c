@@ -1,6 +1,6 @@
 /* Tests the check that effects of overlapping predicates are additive, on groups with and without
  * an interaction. */
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 
 #include <string.h>
 

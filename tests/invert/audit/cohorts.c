@@ -1,5 +1,5 @@
 /* Tests the outlier and form checks of an audit's agents, as samples of normal populations. */
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 #include "invert/audit/nest_support.h"
 
 /* Agent i over all cohorts has the parameter i + draw / (10 draws). */

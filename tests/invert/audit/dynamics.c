@@ -8,8 +8,8 @@
 
 #include "invert/assess.h"
 #include "invert/audit/audit_support.h"
+#include "invert/clone.h"
 #include "invert/cut.h"
-#include "invert/fork.h"
 #include "learn/bits_support.h"
 
 static void they_are_learnt_and_the_models_follow(void **state)

@@ -1,6 +1,6 @@
 /* Tests the largest contrast between groups on draws of known mean and sd, and the rules for
  * average models. */
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "data/trajectories.h"
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 #include "invert/audit/nest_support.h"
 #include "invert/people/people_support.h"
 

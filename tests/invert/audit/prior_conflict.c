@@ -1,6 +1,6 @@
 /* Tests the prior-data conflict check of audits under priors that agree or disagree with the
  * groups. */
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 
 #include "invert/audit/audit_support.h"
 

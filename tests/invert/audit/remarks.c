@@ -1,6 +1,6 @@
 /* Tests the remarks on an audit about the variance between draws of dynamics, and about jointly
  * drawn dynamics. */
-#include "invert/audit/lines.h"
+#include "invert/audit/estimands.h"
 
 #include <math.h>
 

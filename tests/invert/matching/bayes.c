@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/assess/asked_support.h"
+#include "invert/assess/context_support.h"
 #include "support.h"
 
 /* --- fixtures ------------------------------------------------------------------------------- */

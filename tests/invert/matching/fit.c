@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "invert/matching/halt.h"
+#include "invert/cancel.h"
 #include "support.h"
 
 typedef struct bench {

@@ -1,6 +1,6 @@
 /* Estimates of a utility: values, names, the planner's policy at the estimate, and the note on
  * undetermined directions. */
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Whether estimated utilities are finite without a penalty: against all deterministic policies,
  * with one free number or one free feature weight. */
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 

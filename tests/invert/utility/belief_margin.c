@@ -1,7 +1,7 @@
 /* Maximum margin on beliefs: Tiger and the 1-d maze (Choi and Kim, "Inverse Reinforcement Learning
  * in Partially Observable Environments", JMLR 12, 2011) against value iteration over all reachable
  * beliefs; permuted names; observed states; refusals. */
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Policy graphs of demonstrators on beliefs: nodes of a log against beliefs by hand, and refused
  * logs. */
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Search for a discount: minima, ranges and refusals on closed-form sums of squares. */
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <stdio.h>

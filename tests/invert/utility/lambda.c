@@ -1,6 +1,6 @@
 /* The penalty weight lambda by cross-validation: independent of calls and threads, with a held-out
  * log loss near the entropy of the log, and its keyword. */
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/utility/mdp.h"
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/sought.h"
 
 enum { STATES = 5, ACTIONS = 3, ALL = STATES * ACTIONS, COUNT = 4 };
 static const double alpha = 0.8;

@@ -1,6 +1,6 @@
 /* POMDPs of deviations from a policy graph: transition rows, and best responses with a bonus for
  * leaving, against optimal stopping by sweeps. */
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #define IDM_TESTS_INVERT_UTILITY_MDP_SUPPORT_H
 
 #include "invert/utility/mdp.h"
-#include "invert/utility/sought.h"
 #include "support.h"
 
 /* Every row has at most `branches` successors; planner maximum-entropy, discount 0.9, a start

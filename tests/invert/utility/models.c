@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "invert/utility/cvar_support.h"
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/wary_support.h"
 
 enum { STATES = 4, ACTIONS = 3, ALL = STATES * ACTIONS };
 
@@ -24,7 +24,7 @@ typedef struct scene {
 static scene open_scene(size_t models, double level, uint64_t seed)
 {
   scene s = {
-      .problem = wary_random((wary_shape){
+      .problem = cvar_random((cvar_shape){
           .states = STATES, .actions = ACTIONS, .models = models, .level = level, .seed = seed})};
   s.mdp = support_world(s.problem);
   check(idm_models_create(s.problem, s.mdp, &s.models, &support_error));
@@ -54,13 +54,13 @@ static void the_worst_share(void **state)
         policy[i * ACTIONS + action[i]] = 1;
       }
       check(idm_models_evaluate(s.models, levels[l], policy, s.utility, v, &support_error));
-      wary_values(s.problem, levels[l], s.utility, action, expected);
+      cvar_values(s.problem, levels[l], s.utility, action, expected);
       for (size_t i = 0; i < STATES; i++) assert_near(v[i], expected[i], 1e-10);
       idm_models_action_values(s.models, levels[l], s.utility, v, q, sigma);
       for (size_t e = 0; e < ALL; e++) {
         const double *part = sigma + e * s.models->count;
         double sum = 0, attained = s.utility[e];
-        assert_near(q[e], wary_quality(s.problem, levels[l], s.utility, v, e % STATES, e / STATES),
+        assert_near(q[e], cvar_quality(s.problem, levels[l], s.utility, v, e % STATES, e / STATES),
                     1e-10);
         for (size_t m = 0; m < s.models->count; m++) {
           assert_true(part[m] >= 0);
@@ -83,7 +83,7 @@ static void as_the_planner_has_it(void **state)
     scene s = open_scene(3, 0.25, seed);
     size_t action[STATES];
     double policy[ALL] = {0}, v[STATES];
-    wary_best(s.problem, action);
+    cvar_best(s.problem, action);
     for (size_t i = 0; i < STATES; i++) policy[i * ACTIONS + action[i]] = 1;
     check(idm_models_evaluate(s.models, 0.25, policy, s.utility, v, &support_error));
     idm_workspace *workspace = support_plan(s.problem, NULL);

@@ -1,6 +1,6 @@
 /* Undetermined directions of a utility: invariance of the planner's policies, ranks of advantages
  * by sweeps, and canonical distances. */
-#include "invert/utility/sought.h"
+#include "invert/utility/mdp.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Local modes of a density: each mode of a mixture is found once, with its mass, and proposals
  * cover all of them. */
-#include "invert/utility/target_draws.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Policy graphs: links, and values forwards and backwards against Gaussian elimination. */
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "data/trajectories.h"
 #include "invert/assess.h"
 #include "invert/project.h"
+#include "invert/utility/mdp.h"
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/sought.h"
 #include "invert/utility/walk.h"
 
 static const char name[] = "policy-inversion";

@@ -1,14 +1,14 @@
 /* Maximum margin under risk aversion over models: the demonstrator is optimal for the planner, no
  * random utility is better, the risk-neutral case equals maximum-margin in the mean model, permuted
  * names, notes and refusals. */
-#include "invert/utility/asked.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "invert/utility/wary_support.h"
+#include "invert/utility/cvar_support.h"
 
 static idm_fit_settings defaults(void)
 {
@@ -18,10 +18,10 @@ static idm_fit_settings defaults(void)
 }
 
 /* A problem whose demonstrator is optimal under its own utility, with free blocks `list`. */
-static idm_problem *freed(wary_shape shape, const char *list, size_t *action, idm_data **ret_data)
+static idm_problem *freed(cvar_shape shape, const char *list, size_t *action, idm_data **ret_data)
 {
-  idm_problem *problem = wary_random(shape);
-  wary_best(problem, action);
+  idm_problem *problem = cvar_random(shape);
+  cvar_best(problem, action);
   *ret_data = grid_log(problem, action);
   check(idm_problem_set_free(problem, list, &support_error));
   return problem;
@@ -46,7 +46,7 @@ static void nothing_is_better(const idm_problem *problem, const idm_posterior *p
     for (size_t e = 0; e < entries; e++)
       other[e] = fmax(
           -1, fmin(1, (trial % 2 ? 0 : p->value[e]) + step * (idm_random_uniform(&random) - 0.5)));
-    assert_true(wary_margin(problem, level, other, action) <= p->finding->objective + 1e-9);
+    assert_true(cvar_margin(problem, level, other, action) <= p->finding->objective + 1e-9);
   }
 }
 
@@ -62,7 +62,7 @@ static void the_largest_margin(void **state)
     const size_t k = seed % 3;
     size_t action[8];
     idm_data *data;
-    idm_problem *problem = freed((wary_shape){.states = sizes[k].states,
+    idm_problem *problem = freed((cvar_shape){.states = sizes[k].states,
                                               .actions = sizes[k].actions,
                                               .models = sizes[k].models,
                                               .level = 0.25,
@@ -73,7 +73,7 @@ static void the_largest_margin(void **state)
     assert_true(idm_optimality_certified(p->finding));
     assert_true(says(p, "only a local optimum is certified") == !sizes[k].all);
     assert_true(says(p, "no utility of the box has a larger margin") == sizes[k].all);
-    assert_near(p->finding->objective, wary_margin(problem, 0.25, p->value, action), 1e-8);
+    assert_near(p->finding->objective, cvar_margin(problem, 0.25, p->value, action), 1e-8);
     assert_true(p->finding->objective > 0.1);
     nothing_is_better(problem, p, 0.25, action, seed);
     /* The planner's policy at the estimate. */
@@ -93,7 +93,7 @@ static void the_best_level(void **state)
   enum { STATES = 3, ACTIONS = 2 };
   const double levels[] = {1, 0.9, 0.75, 0.5, 0.3, 0.25, 0.1};
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    const wary_shape shape = {
+    const cvar_shape shape = {
         .states = STATES, .actions = ACTIONS, .models = 2, .level = 0.3, .seed = seed};
     size_t action[STATES];
     idm_data *data;
@@ -102,7 +102,7 @@ static void the_best_level(void **state)
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
     double best = -INFINITY, at = 0;
     for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++) {
-      idm_problem *held = wary_random(shape);
+      idm_problem *held = cvar_random(shape);
       idm_theta_set_scalar(held->theta, IDM_BLOCK_COUNT, levels[l]);
       check(idm_problem_set_free(held, "utility", &support_error));
       idm_posterior *one = support_fit("maximum-margin", held, data, &settings);
@@ -131,10 +131,10 @@ static void whoever_is_neutral(void **state)
   (void)state;
   enum { STATES = 4, ACTIONS = 3, ROWS = STATES * ACTIONS * STATES };
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    idm_problem *problem = wary_random(
-        (wary_shape){.states = STATES, .actions = ACTIONS, .models = 3, .level = 1, .seed = seed});
+    idm_problem *problem = cvar_random(
+        (cvar_shape){.states = STATES, .actions = ACTIONS, .models = 3, .level = 1, .seed = seed});
     size_t action[STATES];
-    wary_best(problem, action);
+    cvar_best(problem, action);
     if (seed % 2) action[2] = SIZE_MAX;
     idm_data *data = grid_log(problem, action);
     idm_problem *plain = grid_random(STATES, ACTIONS, 0.8, seed, NULL, NULL);
@@ -172,7 +172,7 @@ static void any_order(void **state)
   enum { STATES = 3, ACTIONS = 2 };
   const size_t order[] = {2, 0, 1}, turn[] = {1, 0}, list[] = {1, 2, 0};
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    wary_shape shape = {.states = STATES,
+    cvar_shape shape = {.states = STATES,
                         .actions = ACTIONS,
                         .models = seed % 2 ? 2 : 3,
                         .level = 0.25,
@@ -208,7 +208,7 @@ static void one_model(void **state)
     size_t action[STATES];
     idm_data *data;
     idm_problem *problem = freed(
-        (wary_shape){
+        (cvar_shape){
             .states = STATES, .actions = ACTIONS, .models = models, .level = 0.25, .seed = 3},
         "utility, risk_level", action, &data);
     double *rows = problem->theta->block[IDM_TRANSITION].value;
@@ -241,14 +241,14 @@ static void what_is_open(void **state)
   size_t action[STATES];
   idm_data *data;
   idm_problem *problem = freed(
-      (wary_shape){.states = STATES, .actions = ACTIONS, .models = 2, .level = 0.4, .seed = 2},
+      (cvar_shape){.states = STATES, .actions = ACTIONS, .models = 2, .level = 0.4, .seed = 2},
       "utility", action, &data);
   const idm_fit_settings settings = defaults();
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_int_equal(p->finding->open, 1);
   double moved[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) moved[e] = p->value[e] + 0.7 * p->finding->direction[e];
-  assert_near(wary_margin(problem, 0.4, moved, action), p->finding->objective, 1e-8);
+  assert_near(cvar_margin(problem, 0.4, moved, action), p->finding->objective, 1e-8);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -271,7 +271,7 @@ static void refusals(void **state)
   (void)state;
   size_t action[3];
   idm_data *data;
-  const wary_shape shape = {.states = 3, .actions = 2, .models = 2, .level = 0.25, .seed = 3};
+  const cvar_shape shape = {.states = 3, .actions = 2, .models = 2, .level = 0.25, .seed = 3};
   idm_problem *problem = freed(shape, "utility, risk_level", action, &data);
   idm_data *two = support_data(problem, "trajectory,state,action\n1,s1,u0\n2,s1,u1\n3,s2,u0\n");
   idm_fit_settings settings = defaults();

@@ -1,5 +1,5 @@
 /* Best responses of small POMDPs against value iteration over all reachable beliefs. */
-#include "invert/utility/mind.h"
+#include "invert/utility/belief_mdp.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Posterior draws of a density with two separate modes, against its masses and means. */
-#include "invert/utility/target_draws.h"
+#include "invert/utility/task.h"
 
 #include <math.h>
 

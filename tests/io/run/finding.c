@@ -45,11 +45,11 @@ static void test_round_trip(void **state)
   idm_optimality *f = sample();
   idm_optimality *back;
   json_t *object = json_object();
-  idm_finding_put(&object, &name, f);
+  idm_optimality_put(&object, &name, f);
   assert_non_null(object);
   assert_near(json_number_value(json_object_get(object, "certificate")), 1e-13, 0);
   assert_int_equal(json_array_size(json_object_get(object, "open_directions")), 1);
-  check(idm_finding_read(object, &name, &back, &support_error));
+  check(idm_optimality_read(object, &name, &back, &support_error));
   assert_string_equal(back->certificate, "duality gap");
   assert_near(back->objective, 1.25, 0);
   assert_true(idm_optimality_certified(back));
@@ -76,11 +76,11 @@ static void test_matched(void **state)
   idm_optimality *back;
   snprintf(f->certificate, sizeof f->certificate, "R-hat");
   json_t *object = json_object();
-  idm_likelihood_finding_put(&object, f);
+  idm_likelihood_optimality_put(&object, f);
   assert_null(json_object_get(object, "open_directions"));
-  check(idm_finding_read(object, &name, &back, &support_error));
+  check(idm_optimality_read(object, &name, &back, &support_error));
   assert_null(back);
-  check(idm_likelihood_finding_read(object, &back, &support_error));
+  check(idm_likelihood_optimality_read(object, &back, &support_error));
   assert_string_equal(back->certificate, "R-hat");
   assert_near(back->objective, 1.25, 0);
   assert_near(back->attained, 1e-13, 0);
@@ -90,9 +90,9 @@ static void test_matched(void **state)
   json_decref(object);
   f->certificate[0] = '\0';
   object = json_object();
-  idm_likelihood_finding_put(&object, f);
+  idm_likelihood_optimality_put(&object, f);
   assert_null(json_object_get(object, "certificate"));
-  check(idm_likelihood_finding_read(object, &back, &support_error));
+  check(idm_likelihood_optimality_read(object, &back, &support_error));
   assert_string_equal(back->certificate, "");
   idm_optimality_destroy(back);
   json_decref(object);
@@ -100,8 +100,8 @@ static void test_matched(void **state)
   object = json_object();
   snprintf(f->certificate, sizeof f->certificate, "R-hat");
   f->free = 0;
-  idm_finding_put(&object, &name, f);
-  check(idm_likelihood_finding_read(object, &back, &support_error));
+  idm_optimality_put(&object, &name, f);
+  check(idm_likelihood_optimality_read(object, &back, &support_error));
   assert_null(back);
   json_decref(object);
   idm_optimality_destroy(f);
@@ -115,12 +115,12 @@ static void test_absent_and_odd(void **state)
   idm_optimality *f;
   support_names(&name, (const char *const[]){"x"}, 1);
   json_t *object = json_pack("{s:s}", "inverse", "bayes");
-  check(idm_finding_read(object, &name, &f, &support_error));
+  check(idm_optimality_read(object, &name, &f, &support_error));
   assert_null(f);
   json_decref(object);
   object = json_pack("{s:s, s:s, s:[i, s], s:{s:s}, s:i}", "certificate_kind", "gap", "certificate",
                      "no number", "open_directions", 3, "x", "ranges", "x", "y", "policy", 7);
-  check(idm_finding_read(object, &name, &f, &support_error));
+  check(idm_optimality_read(object, &name, &f, &support_error));
   assert_false(idm_optimality_certified(f));
   assert_int_equal(f->open, 2);
   assert_true(isnan(f->range[0]) && isnan(f->range[1]));
