@@ -10,7 +10,7 @@ set(failures test_allocation_fits test_allocation_runs test_allocation_plans fol
 # These take minutes: fits, statistics of many draws, gradients against differences. Their parts are run, and `numbers`
 # has its own solutions, gradients and fits.
 set(fits
-  test_cli_classes test_door test_infer_samplers test_invert_assess_bound test_invert_assess_extension test_invert_assess_identify
+  test_cli_classes test_arguments test_infer_samplers test_invert_assess_bound test_invert_assess_extension test_invert_assess_identify
   test_invert_assess_lattice test_invert_assess_importance test_invert_assess_model test_invert_assess_region
   test_invert_assess_ridge test_invert_assess_sensitivity test_invert_assess_spread test_invert_audit_verdict test_invert_audit_nested
   test_invert_audit_sample test_invert_calibrate test_invert_equivariance test_invert_fitted_back test_invert_inverses

@@ -12,7 +12,7 @@ cmake --preset lint-gcc >/dev/null
 mapfile -t objects < <(ninja -C build-lint-gcc -t targets all | sed -n 's/^\(.*\.o\): C_COMPILER.*/\1/p')
 ninja -C build-lint-gcc --quiet -j "$jobs" "${objects[@]}"
 cmake --preset lint-clang >/dev/null
-ninja -C build-lint-clang --quiet src/examples.c src/assets.c src/wasm.c tests/door_calls.h
+ninja -C build-lint-clang --quiet src/examples.c src/assets.c src/wasm.c tests/argument_calls.h
 python3 -c '
 import glob, json, os, sys
 tidied = {os.path.abspath(name) for name in sys.argv[1:]}

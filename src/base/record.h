@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "idm/extension/work.h"
+#include "idm/extension/progress.h"
 #include "idm/status.h"
 
 /* === record ================================================================================= */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/status.h"
 
 /* === gamma ================================================================================== */

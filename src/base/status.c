@@ -1,12 +1,12 @@
 /* Status codes, errors, checks of arguments, and the version.
  *
- * Contents: status · door · version */
+ * Contents: status · arguments · version */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/text.h"
 #include "idm/status.h"
 
@@ -107,7 +107,7 @@ void idm_notes_clear(idm_notes *notes)
   *notes = (idm_notes){0};
 }
 
-/* === door =================================================================================== */
+/* === arguments ============================================================================== */
 
 /* Checks of the pointer arguments of public functions. */
 

@@ -255,7 +255,7 @@ static void print_labels(const char *what, const idm_labels *labels, const size_
 }
 
 /* Print a label followed by a space. */
-static void print_cut(int width, const char *label)
+static void print_label(int width, const char *label)
 {
   cli_print_truncated(stdout, width, label);
   putchar(' ');
@@ -273,8 +273,8 @@ static void print_observed(const idm_setting *setting, const idm_lint *lint)
     for (size_t x = 0; x < n; x++) total += lint->observed[u * n + x];
     for (size_t x = 0; x < n && total > 0; x++)
       if (lint->observed[u * n + x] > 0 || lint->expected[u * n + x] > 0) {
-        print_cut(20, setting->actions.name[u]);
-        print_cut(28, setting->observations.name[x]);
+        print_label(20, setting->actions.name[u]);
+        print_label(28, setting->observations.name[x]);
         printf("%10.4f %10.4f\n", lint->observed[u * n + x] / total,
                lint->expected[u * n + x] / total);
       }
@@ -289,9 +289,9 @@ static void print_row(const idm_setting *setting, size_t u, size_t s, const doub
   for (size_t k = 0; k < columns->count; k++) total += counts[k];
   for (size_t k = 0; k < columns->count && total > 0; k++) {
     if (!(counts[k] > 0) && !(opt_file && opt_file[k] > 0)) continue;
-    print_cut(20, setting->actions.name[u]);
-    print_cut(16, setting->states.name[s]);
-    print_cut(28, columns->name[k]);
+    print_label(20, setting->actions.name[u]);
+    print_label(16, setting->states.name[s]);
+    print_label(28, columns->name[k]);
     printf("%10.4f", counts[k] / total);
     if (opt_file)
       printf(" %10.4f\n", opt_file[k]);

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "data/trajectories.h"
 #include "idm/extension/data.h"
-#include "idm/extension/intake.h"
+#include "idm/extension/log_counts.h"
 
 /* === data =================================================================================== */
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 
 idm_status idm_preferences_create(size_t count, idm_preferences **ret_preferences,

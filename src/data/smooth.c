@@ -24,14 +24,14 @@ void idm_smoother_clear(idm_smoother *smoother)
 }
 
 /* Count a recorded observation, and add the filter's probabilities of all observations. */
-static void count_observation(const idm_action_model *world, const double *emitter, size_t action,
+static void count_observation(const idm_action_model *model, const double *emitter, size_t action,
                               int32_t observed, const idm_expected_counts *counts)
 {
-  const size_t n = world->observations;
+  const size_t n = model->observations;
   counts->observed[action * n + (size_t)observed]++;
-  for (size_t s = 0; s < world->states; s++)
+  for (size_t s = 0; s < model->states; s++)
     for (size_t x = 0; x < n; x++)
-      counts->expected[action * n + x] += emitter[s] * world->emission[s * n + x];
+      counts->expected[action * n + x] += emitter[s] * model->emission[s * n + x];
 }
 
 /* With a single state, a missed response without an action changes no belief. */
@@ -60,37 +60,37 @@ static size_t filter_forward(const idm_setting *setting, const idm_data *data, s
       continue;
     }
     if (action < 0) return t;
-    const idm_action_model world = idm_action_model_of(setting, (size_t)action);
+    const idm_action_model model = idm_action_model_of(setting, (size_t)action);
     if (setting->terminal[action]) {
       memcpy(next, now, k * sizeof *next);
       continue;
     }
     if (observed < 0) {
-      idm_filter_predict(k, world.transition, now, next);
+      idm_filter_predict(k, model.transition, now, next);
       continue;
     }
     double *emitter = smoother->backward;
-    idm_filter_emitter(&world, now, emitter);
-    if (!(idm_filter_correct(&world, emitter, (size_t)observed, next) > 0)) return t;
-    count_observation(&world, emitter, (size_t)action, observed, counts);
+    idm_filter_emitter(&model, now, emitter);
+    if (!(idm_filter_correct(&model, emitter, (size_t)observed, next) > 0)) return t;
+    count_observation(&model, emitter, (size_t)action, observed, counts);
   }
   return rows;
 }
 
 /* Joint p(s, s' | all records) of a row into `pair`, and the backward message. */
-static void joint_of_pair(const idm_action_model *world, const double *now, int32_t observed,
+static void joint_of_pair(const idm_action_model *model, const double *now, int32_t observed,
                           const double *backward_next, double *pair, double *backward)
 {
-  const size_t k = world->states;
+  const size_t k = model->states;
   double total = 0;
   double sum = 0;
   for (size_t s = 0; s < k; s++) {
     backward[s] = 0;
     for (size_t t = 0; t < k; t++) {
-      const size_t emitter = world->before ? s : t;
+      const size_t emitter = model->before ? s : t;
       const double likelihood =
-          observed < 0 ? 1 : world->emission[emitter * world->observations + (size_t)observed];
-      const double weight = world->transition[s * k + t] * likelihood * backward_next[t];
+          observed < 0 ? 1 : model->emission[emitter * model->observations + (size_t)observed];
+      const double weight = model->transition[s * k + t] * likelihood * backward_next[t];
       backward[s] += weight;
       pair[s * k + t] = now[s] * weight;
       total += pair[s * k + t];
@@ -101,16 +101,16 @@ static void joint_of_pair(const idm_action_model *world, const double *now, int3
   for (size_t s = 0; s < k; s++) backward[s] /= sum;
 }
 
-static void count_pair(const idm_action_model *world, size_t action, int32_t observed,
+static void count_pair(const idm_action_model *model, size_t action, int32_t observed,
                        const double *pair, const idm_expected_counts *counts)
 {
-  const size_t k = world->states;
-  const size_t n = world->observations;
+  const size_t k = model->states;
+  const size_t n = model->observations;
   for (size_t s = 0; s < k; s++)
     for (size_t t = 0; t < k; t++) {
       counts->transition[(action * k + s) * k + t] += pair[s * k + t];
       if (observed >= 0)
-        counts->emission[(action * k + (world->before ? s : t)) * n + (size_t)observed] +=
+        counts->emission[(action * k + (model->before ? s : t)) * n + (size_t)observed] +=
             pair[s * k + t];
     }
 }
@@ -129,10 +129,10 @@ static void smooth_backward(const idm_setting *setting, const idm_data *data, si
     const size_t action = (size_t)data->action[first + t];
     const int32_t observed = data->observation[first + t];
     if (setting->terminal[action]) continue;
-    const idm_action_model world = idm_action_model_of(setting, action);
-    joint_of_pair(&world, smoother->forward + t * k, observed, backward_next, smoother->pair,
+    const idm_action_model model = idm_action_model_of(setting, action);
+    joint_of_pair(&model, smoother->forward + t * k, observed, backward_next, smoother->pair,
                   backward);
-    count_pair(&world, action, observed, smoother->pair, counts);
+    count_pair(&model, action, observed, smoother->pair, counts);
     memcpy(backward_next, backward, k * sizeof *backward_next);
   }
   double total = 0;

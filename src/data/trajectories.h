@@ -5,7 +5,7 @@
 #ifndef IDM_DATA_TRAJECTORIES_H
 #define IDM_DATA_TRAJECTORIES_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "belief/belief.h"
 #include "idm/extension/data.h"
 

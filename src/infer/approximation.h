@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/sampler.h"
 #include "idm/status.h"
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/record.h"
 #include "base/system.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/statistics.h"
 #include "idm/extension/random.h"
 #include "idm/extension/sampler.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "infer/approximation.h"

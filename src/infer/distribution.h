@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/random.h"
 #include "idm/extension/theta.h"
 #include "idm/status.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arguments.h"
 #include "base/dense.h"
-#include "base/door.h"
 #include "base/memory.h"
 #include "infer/sampler.h"
 

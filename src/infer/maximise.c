@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "infer/sampler.h"
 

@@ -5,7 +5,7 @@
 #ifndef IDM_INVERT_ASSESS_H
 #define IDM_INVERT_ASSESS_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/data.h"
 #include "idm/extension/posterior.h"
 #include "idm/extension/settings.h"
@@ -209,7 +209,7 @@ typedef struct idm_assessment {
   size_t sensitivities;
   idm_sensitivity *sensitivity;
 
-  idm_importance_check look;
+  idm_importance_check importance;
   idm_model_check model;
 
   size_t people;          /* 0 where the answer has no people */

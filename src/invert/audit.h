@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_AUDIT_H
 #define IDM_INVERT_AUDIT_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/audit.h"
 #include "idm/extension/data.h"
 #include "idm/extension/settings.h"

@@ -3,7 +3,7 @@
 #ifndef IDM_INVERT_CALIBRATE_H
 #define IDM_INVERT_CALIBRATE_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/calibrate.h"
 #include "idm/extension/data.h"
 #include "idm/extension/settings.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/status.h"
 
 /* Kinds of answer, as bits of idm_check.kinds. */

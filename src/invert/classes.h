@@ -3,7 +3,7 @@
 #ifndef IDM_INVERT_CLASSES_H
 #define IDM_INVERT_CLASSES_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
 

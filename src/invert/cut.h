@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_CUT_H
 #define IDM_INVERT_CUT_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/posterior.h"
 #include "learn/iohmm.h"

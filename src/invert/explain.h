@@ -7,7 +7,7 @@
 #ifndef IDM_INVERT_EXPLAIN_H
 #define IDM_INVERT_EXPLAIN_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/explain.h"
 #include "invert/predict.h"
 

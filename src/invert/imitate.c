@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/parameters.h"
 #include "infer/approximation.h"

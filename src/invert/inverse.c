@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/system.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"

@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_MATCHING_H
 #define IDM_INVERT_MATCHING_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/data.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/sampler.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"

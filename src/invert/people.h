@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/data.h"
 #include "idm/extension/settings.h"
 

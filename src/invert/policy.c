@@ -3,7 +3,7 @@
  * Contents: policy · chance · trials */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "idm/extension/planner.h"
@@ -230,7 +230,7 @@ static double *cell_at(const traversal *w, size_t node, size_t number)
 }
 
 /* Computes Q and the surprise, averaged over the hypotheses about the belief. */
-static void look(const traversal *w, size_t node, const void *memory)
+static void visit_node(const traversal *w, size_t node, const void *memory)
 {
   const idm_behavior b = idm_workspace_behavior(w->workspace);
   const idm_prefix_node *row = &w->tree->node[node];
@@ -263,7 +263,7 @@ static void store_node(void *context, size_t node, const void *memory, const dou
   if (b.ops->belief) b.ops->belief(b.content, memory, scratch);
   for (size_t s = 0; s < k; s++) *cell_at(w, node, s) = b.ops->belief ? scratch[s] : NAN;
   for (size_t u = 0; u < w->sizes.actions; u++) *cell_at(w, node, k + u) = probability[u];
-  look(w, node, memory);
+  visit_node(w, node, memory);
   if (!w->visitor) return;
   const size_t own = own_width(w->sizes);
   w->visitor->visit(w->visitor->context, node, memory, scratch + k);

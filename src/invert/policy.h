@@ -5,7 +5,7 @@
 #define IDM_INVERT_POLICY_H
 
 #include "idm/extension/data.h"
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "idm/extension/problem.h"
 #include "invert/predict.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "idm/extension/posterior.h"
 #include "infer/chains.h"
 #include "invert/assess.h"

@@ -1,7 +1,7 @@
 /* Posterior prediction of given trajectories and simulation of new ones. */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "idm/extension/behavior.h"

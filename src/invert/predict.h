@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_PREDICT_H
 #define IDM_INVERT_PREDICT_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/explain.h"
 #include "idm/extension/posterior.h"
 #include "plan/plan.h"

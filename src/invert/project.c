@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"

@@ -5,7 +5,7 @@
 #ifndef IDM_INVERT_PROJECT_H
 #define IDM_INVERT_PROJECT_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/posterior.h"

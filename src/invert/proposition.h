@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_PROPOSITION_H
 #define IDM_INVERT_PROPOSITION_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/problem.h"
 
 /* Regularisers zeta of utilities v, by entry, and their conjugates, which measure the distance

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/status.h"
 
 /* Read a file into a NUL-terminated buffer, which the caller frees with free(). *ret_length

@@ -2,7 +2,7 @@
 #ifndef IDM_IO_LOG_FILE_H
 #define IDM_IO_LOG_FILE_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/data.h"
 #include "invert/explain.h"
 

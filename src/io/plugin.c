@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "invert/posterior.h"
 #include "plan/workspace.h"
 

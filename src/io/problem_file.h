@@ -5,7 +5,7 @@
 #ifndef IDM_IO_PROBLEM_FILE_H
 #define IDM_IO_PROBLEM_FILE_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/problem.h"
 #include "idm/problem.h"
 #include "plan/plan.h"

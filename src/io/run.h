@@ -7,7 +7,7 @@
 #ifndef IDM_IO_RUN_H
 #define IDM_IO_RUN_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/posterior.h"
 #include "idm/extension/settings.h"
 #include "idm/fit.h"

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 
 /* --- histories ------------------------------------------------------------------------------ */

@@ -9,11 +9,11 @@
 #ifndef IDM_LEARN_IOHMM_H
 #define IDM_LEARN_IOHMM_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/data.h"
 #include "idm/extension/dynamics.h"
 #include "idm/extension/key.h"
-#include "idm/extension/work.h"
+#include "idm/extension/progress.h"
 
 typedef enum idm_learn_start { IDM_LEARN_FROM_FILE, IDM_LEARN_FROM_RANDOM } idm_learn_start;
 typedef enum idm_learn_fixed { IDM_LEARN_FIX_NOTHING, IDM_LEARN_FIX_START } idm_learn_fixed;

@@ -1,7 +1,7 @@
 /* Solving a problem, agents that act step by step, and logs of the problem's agent. */
 #include <stdlib.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/prefix.h"

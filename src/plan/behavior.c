@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/data.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"

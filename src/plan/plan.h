@@ -5,7 +5,7 @@
 #ifndef IDM_PLAN_PLAN_H
 #define IDM_PLAN_PLAN_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/prefix.h"
 #include "idm/plan.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/planner.h"
 #include "plan/workspace.h"
 

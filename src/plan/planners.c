@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/planner.h"
 #include "plan/workspace.h"
 

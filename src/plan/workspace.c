@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/data.h"
 #include "plan/believer/believer.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/markup.h"

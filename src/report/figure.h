@@ -6,7 +6,7 @@
 #ifndef IDM_REPORT_FIGURE_H
 #define IDM_REPORT_FIGURE_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/setting.h"
 #include "idm/figure.h"
 

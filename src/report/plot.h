@@ -2,7 +2,7 @@
 #ifndef IDM_REPORT_PLOT_H
 #define IDM_REPORT_PLOT_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/data.h"
 #include "idm/extension/problem.h"
 #include "idm/figure.h"

@@ -4,7 +4,7 @@
 #ifndef IDM_REPORT_REPORT_H
 #define IDM_REPORT_REPORT_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/problem.h"
 #include "report/plot.h"
 

@@ -1,5 +1,5 @@
 /* Style of figures: colours and fonts, for light and dark pages. */
-#include "base/door.h"
+#include "base/arguments.h"
 #include "report/figure.h"
 #include "report/markup.h"
 

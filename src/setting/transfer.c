@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/text.h"
 #include "idm/extension/dynamics.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/audit.h"
 #include "invert/assess.h"
 #include "invert/policy.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/dynamics.h"
 #include "invert/classes.h"
 #include "io/problem_file.h"

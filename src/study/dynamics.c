@@ -2,7 +2,7 @@
  * answers that use them. */
 #include "study/study.h"
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/learn.h"
 #include "invert/assess.h"
 #include "invert/assess/environment.h"

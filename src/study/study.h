@@ -5,7 +5,7 @@
 #ifndef IDM_STUDY_STUDY_H
 #define IDM_STUDY_STUDY_H
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/audit.h"
 #include "idm/settings.h"
 #include "invert/assess.h"

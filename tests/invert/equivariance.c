@@ -148,7 +148,7 @@ static void test_posteriors(void **state)
     idm_assessment *a;
     check(idm_assess(problem, data, p, 2, &a, &support_error));
     if (a->failures.count) fail_msg("in units of %g: %s", few[k], a->failures.text[0]);
-    assert_true(a->look.checked);
+    assert_true(a->importance.checked);
     const double scale[2] = {few[k], 1 / few[k]};
     for (size_t n = 0; n < 2; n++) {
       idm_diagnosis d;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "idm/data.h"
-#include "idm/extension/intake.h"
+#include "idm/extension/log_counts.h"
 #include "idm/extension/problem.h"
 
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #define IDM_EXTENSION_POSTERIOR_H
 
 #include "idm/extension/dynamics.h"
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/sampler.h"
 #include "idm/fit.h"

@@ -4,7 +4,7 @@
 
 #include "idm/extension/key.h"
 #include "idm/extension/problem.h"
-#include "idm/extension/work.h"
+#include "idm/extension/progress.h"
 
 #ifdef __cplusplus
 extern "C" {

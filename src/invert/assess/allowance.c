@@ -83,7 +83,7 @@ static void drop_model(idm_assessment *a)
 static void drop(idm_assessment *a, idm_check_id id)
 {
   if (id == IDM_CHECK_IDENTIFICATION) drop_intervals(a);
-  if (id == IDM_CHECK_IMPORTANCE) idm_importance_check_clear(&a->look);
+  if (id == IDM_CHECK_IMPORTANCE) idm_importance_check_clear(&a->importance);
   if (id == IDM_CHECK_LATTICE) drop_lattice(a);
   if (id == IDM_CHECK_SENSITIVITY || id == IDM_CHECK_DEPENDS) drop_sensitivities(a);
   if (id == IDM_CHECK_CHANCE) drop_model(a);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/settings.h"
@@ -118,7 +118,7 @@ void idm_assessment_destroy(idm_assessment *a)
   free(a->sensitivity);
   free(a->model.between);
   free(a->model.extension);
-  idm_importance_check_clear(&a->look);
+  idm_importance_check_clear(&a->importance);
   for (size_t i = 0; a->person && i < a->people; i++) free(a->person[i].own);
   free(a->person);
   idm_labels_destroy(&a->person_name);

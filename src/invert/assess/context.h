@@ -179,7 +179,7 @@ idm_status idm_higher_mode_gap(const double *x, size_t chains, size_t draws, dou
 /* Comparison of the draws with an independent importance sample of the posterior
  * (docs/method/verdict.md, 2). */
 
-void idm_importance_check_clear(idm_importance_check *look);
+void idm_importance_check_clear(idm_importance_check *importance);
 
 /* === full log =============================================================================== */
 

@@ -202,45 +202,46 @@ static idm_status compare(const check_context *q, const idm_exploration *e, size
                           agreement *least, idm_error *opt_error)
 {
   const idm_posterior *p = q->posterior;
-  idm_importance_check *look = &q->assessment->look;
+  idm_importance_check *importance = &q->assessment->importance;
   idm_diagnosis d;
   const idm_status status = idm_diagnose(p->unconstrained + k * p->chains * p->draws, p->chains,
                                          p->draws, p->draws, 1, &d, opt_error);
   if (status != IDM_OK) return status;
   const estimate at = estimate_of(e, k);
-  look->mean[k] = at.mean;
-  look->sd[k] = at.sd;
-  look->shift[k] = (d.mean - at.mean) / at.sd;
-  look->shift_error[k] = at.mean_error / at.sd;
-  look->spread[k] = d.sd / at.sd;
-  look->spread_error[k] = at.sd_error / at.sd;
+  importance->mean[k] = at.mean;
+  importance->sd[k] = at.sd;
+  importance->shift[k] = (d.mean - at.mean) / at.sd;
+  importance->shift_error[k] = at.mean_error / at.sd;
+  importance->spread[k] = d.sd / at.sd;
+  importance->spread_error[k] = at.sd_error / at.sd;
   const agreement mean =
-      classify_difference(look->shift[k], look->shift_error[k], d.mcse_mean / at.sd);
-  const agreement sd =
-      classify_difference(log(look->spread[k]), look->spread_error[k], d.mcse_sd / d.sd);
+      classify_difference(importance->shift[k], importance->shift_error[k], d.mcse_mean / at.sd);
+  const agreement sd = classify_difference(log(importance->spread[k]), importance->spread_error[k],
+                                           d.mcse_sd / d.sd);
   if (mean > *least) *least = mean;
   if (sd > *least) *least = sd;
   return IDM_OK;
 }
 
-void idm_importance_check_clear(idm_importance_check *look)
+void idm_importance_check_clear(idm_importance_check *importance)
 {
-  free(look->mean);
-  free(look->sd);
-  free(look->shift);
-  free(look->shift_error);
-  free(look->spread);
-  free(look->spread_error);
-  *look = (idm_importance_check){0};
+  free(importance->mean);
+  free(importance->sd);
+  free(importance->shift);
+  free(importance->shift_error);
+  free(importance->spread);
+  free(importance->spread_error);
+  *importance = (idm_importance_check){0};
 }
 
 static idm_status allocate(const check_context *q, idm_error *opt_error)
 {
-  idm_importance_check *look = &q->assessment->look;
+  idm_importance_check *importance = &q->assessment->importance;
   const size_t d = q->f->parameters->dimension;
-  double **const columns[] = {&look->mean,        &look->sd,     &look->shift,
-                              &look->shift_error, &look->spread, &look->spread_error};
-  look->numbers = d;
+  double **const columns[] = {&importance->mean,   &importance->sd,
+                              &importance->shift,  &importance->shift_error,
+                              &importance->spread, &importance->spread_error};
+  importance->numbers = d;
   for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
     if (!(*columns[i] = idm_new(d, sizeof **columns))) return idm_fail_memory(opt_error);
   return IDM_OK;
@@ -248,27 +249,27 @@ static idm_status allocate(const check_context *q, idm_error *opt_error)
 
 static idm_status summarise(const check_context *q, const idm_exploration *e, idm_error *opt_error)
 {
-  idm_importance_check *look = &q->assessment->look;
+  idm_importance_check *importance = &q->assessment->importance;
   double by_points[IDM_IMPORTANCE_MODES] = {0}, by_draws[IDM_IMPORTANCE_MODES] = {0};
   const size_t all = q->posterior->chains * q->posterior->draws;
   double highest = -INFINITY;
   agreement least = AGREES;
-  look->points = e->points;
-  look->effective = idm_exploration_ess(e);
-  look->checked = is_precise(e, max_error);
-  look->modes = e->modes;
+  importance->points = e->points;
+  importance->effective = idm_exploration_ess(e);
+  importance->checked = is_precise(e, max_error);
+  importance->modes = e->modes;
   idm_status status = allocate(q, opt_error);
-  for (size_t k = 0; k < look->numbers && status == IDM_OK; k++)
+  for (size_t k = 0; k < importance->numbers && status == IDM_OK; k++)
     status = compare(q, e, k, &least, opt_error);
-  look->chance = look->checked && least == UNCERTAIN;
+  importance->chance = importance->checked && least == UNCERTAIN;
   if (status == IDM_OK) status = idm_exploration_mode_mass(e, by_points, opt_error);
   if (status == IDM_OK) status = draw_shares(q, e, by_draws, opt_error);
   for (size_t m = 0; m < e->modes; m++)
-    look->missed = fmax(look->missed, by_points[m] - by_draws[m]);
+    importance->missed = fmax(importance->missed, by_points[m] - by_draws[m]);
   for (size_t i = 0; i < all; i++) highest = fmax(highest, q->posterior->statistics[i].log_density);
-  look->higher = e->modes ? e->component[0].log_density - highest : -INFINITY;
+  importance->higher = e->modes ? e->component[0].log_density - highest : -INFINITY;
   for (size_t m = 1; m < e->modes; m++)
-    look->higher = fmax(look->higher, e->component[m].log_density - highest);
+    importance->higher = fmax(importance->higher, e->component[m].log_density - highest);
   return status;
 }
 
@@ -300,32 +301,33 @@ static void coordinate_label(const check_context *q, size_t k, char *buffer, siz
 /* Add one failure per coordinate that differs. */
 static void assess_coordinate(const check_context *q, size_t k)
 {
-  const idm_importance_check *look = &q->assessment->look;
+  const idm_importance_check *importance = &q->assessment->importance;
   char name[128];
   coordinate_label(q, k, name, sizeof name);
-  const bool moved = differs(look->shift[k], look->shift_error[k]);
-  const bool narrow = look->spread[k] < 1;
-  const bool agrees = !moved && !differs(log(look->spread[k]), look->spread_error[k]);
+  const bool moved = differs(importance->shift[k], importance->shift_error[k]);
+  const bool narrow = importance->spread[k] < 1;
+  const bool agrees = !moved && !differs(log(importance->spread[k]), importance->spread_error[k]);
   idm_check_record(&q->assessment->checks, IDM_CHECK_IMPORTANCE,
                    agrees ? IDM_CHECK_PASSED : IDM_CHECK_FAILED,
-                   fmax(fabs(look->shift[k]), fabs(log(look->spread[k]))));
+                   fmax(fabs(importance->shift[k]), fabs(log(importance->spread[k]))));
   if (agrees) return;
   char what[160];
   idm_print(what, sizeof what, "mean of %.60s by %.2f posterior sd and its sd by a factor of %.2f",
-            name, look->shift[k], look->spread[k]);
+            name, importance->shift[k], importance->spread[k]);
   const bool chains = idm_sampler_find(q->posterior->sampler);
   const char *cure = chains ? "raise --warmup and --draws" : "use --inverse bayes";
-  if (look->modes > 1 && look->missed > min_missed)
+  if (importance->modes > 1 && importance->missed > min_missed)
     idm_notes_add(&q->assessment->failures,
                   "separate modes: the draws miss %.0f %% of the posterior, around a separate "
                   "mode; they differ from an independent importance sample in the %s; use %s, "
                   "which moves between modes, or a prior that excludes one",
-                  100 * look->missed, what, chains ? "--sampler metropolis" : "--inverse bayes");
+                  100 * importance->missed, what,
+                  chains ? "--sampler metropolis" : "--inverse bayes");
   else if (narrow && moved)
     idm_notes_add(&q->assessment->failures,
                   "a long tail of %s towards %s values was missed: the draws differ from an "
                   "independent importance sample in the %s; %s, or use a tighter prior",
-                  name, look->shift[k] < 0 ? "large" : "small", what, cure);
+                  name, importance->shift[k] < 0 ? "large" : "small", what, cure);
   else
     idm_notes_add(
         &q->assessment->failures,
@@ -338,7 +340,7 @@ static void assess_coordinate(const check_context *q, size_t k)
 static void assess_modes(const check_context *q)
 {
   idm_assessment *a = q->assessment;
-  const double higher = a->look.higher;
+  const double higher = a->importance.higher;
   idm_check_skip(&a->checks, IDM_CHECK_IMPORTANCE,
                  "importance sampling leaves means or sds too uncertain to compare the draws with");
   if (idm_check_test(&a->checks, IDM_CHECK_MODES, higher - (double)q->f->parameters->dimension))
@@ -351,27 +353,28 @@ static void assess_modes(const check_context *q)
 static void assess_importance(const check_context *q)
 {
   idm_assessment *a = q->assessment;
-  const idm_importance_check *look = &a->look;
-  if (!look->points) {
+  const idm_importance_check *importance = &a->importance;
+  if (!importance->points) {
     idm_notes_add(&a->remarks,
                   "unchecked: too many free numbers for an independent importance sample of the "
                   "posterior; only R-hat, of chains with separate starts, tests convergence");
     return;
   }
   const size_t before = a->failures.count;
-  for (size_t k = 0; k < look->numbers && look->checked; k++) assess_coordinate(q, k);
-  if (!look->checked) assess_modes(q);
-  if (!look->checked)
+  for (size_t k = 0; k < importance->numbers && importance->checked; k++) assess_coordinate(q, k);
+  if (!importance->checked) assess_modes(q);
+  if (!importance->checked)
     idm_notes_add(
         &a->remarks,
         "unchecked: an independent importance sample of the posterior (%zu points, effective "
         "sample size %.0f) leaves means or sds too uncertain to compare the draws with",
-        look->points, look->effective);
+        importance->points, importance->effective);
   else if (a->failures.count == before)
     idm_notes_add(&a->remarks,
                   "an independent importance sample of the posterior (%zu points, effective sample "
                   "size %.0f; %zu mode%s) agrees with the draws",
-                  look->points, look->effective, look->modes, look->modes == 1 ? "" : "s");
+                  importance->points, importance->effective, importance->modes,
+                  importance->modes == 1 ? "" : "s");
 }
 
 idm_status idm_check_importance(const check_context *q, idm_error *opt_error)
@@ -384,6 +387,6 @@ idm_status idm_check_importance(const check_context *q, idm_error *opt_error)
 long idm_assess_redraw_thin(const idm_fit_settings *settings, const idm_posterior *posterior,
                             const idm_assessment *assessment)
 {
-  if (!settings || !posterior || !assessment || !assessment->look.chance) return 0;
+  if (!settings || !posterior || !assessment || !assessment->importance.chance) return 0;
   return idm_sampling_rerun_steps(settings, posterior);
 }

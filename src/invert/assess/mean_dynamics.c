@@ -106,9 +106,9 @@ static void copy_model_checks(idm_assessment *a, idm_assessment *of, size_t rema
   add_notes(&of->misfits, 0, source, &a->misfits);
   add_notes(&of->remarks, remarks, source, &a->remarks);
   a->model = of->model;
-  a->look = of->look;
+  a->importance = of->importance;
   of->model = (idm_model_check){0};
-  of->look = (idm_importance_check){0};
+  of->importance = (idm_importance_check){0};
 }
 
 /* Record rows as not run, since a failed fit given the mean cannot be compared with the answer. */

@@ -48,12 +48,12 @@ static void step(const filtered *f, const idm_prefix_node *node, const double *b
   const size_t states = f->r->setting->states.count;
   bool possible = node->action != IDM_MISSING && !node->missed && isfinite(before[0]);
   if (possible) {
-    const idm_action_model world = idm_action_model_of(f->r->setting, (size_t)node->action);
+    const idm_action_model model = idm_action_model_of(f->r->setting, (size_t)node->action);
     if (node->observation == IDM_MISSING) {
-      idm_filter_predict(states, world.transition, before, z);
+      idm_filter_predict(states, model.transition, before, z);
     } else {
-      idm_filter_emitter(&world, before, f->emitter);
-      possible = idm_filter_correct(&world, f->emitter, (size_t)node->observation, z) > 0;
+      idm_filter_emitter(&model, before, f->emitter);
+      possible = idm_filter_correct(&model, f->emitter, (size_t)node->observation, z) > 0;
     }
   }
   for (size_t s = 0; s < states && !possible; s++) z[s] = NAN;

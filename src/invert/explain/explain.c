@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "data/trajectories.h"
 #include "invert/explain/explain.h"

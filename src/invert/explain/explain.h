@@ -18,8 +18,7 @@
 typedef struct rational {
   const idm_data *data; /* borrowed, like the tree */
   const idm_prefix_tree *tree;
-  environment
-      world; /* the environment, or the mean of the agent's models if the problem has none */
+  environment env; /* the environment, or the mean of the agent's models if the problem has none */
   idm_problem *problem;     /* of the rational agent: its one model is the environment */
   idm_workspace *workspace; /* holds the plan of `problem` */
   double *updated_belief;   /* [node][state]: belief after the row; zeros if the history has
@@ -100,7 +99,7 @@ idm_interval idm_reaction_interval(double *sample, size_t count);
 
 /* Add `weight` times one update to sums: from belief z, after action u and observation x, to
  * `updated_belief`. `scratch`: [4 state]. */
-void idm_reaction_update(const environment *world, const double *z, size_t u, size_t x,
+void idm_reaction_update(const environment *env, const double *z, size_t u, size_t x,
                          const double *updated_belief, double weight, double *scratch,
                          reaction_sums *sums);
 /* Compute the least squares coefficients; NaN for a coefficient that the updates do not determine.

@@ -201,21 +201,21 @@ static void add_signed_update(const double *prior, const double *bayes, const do
   side->updates += weight;
 }
 
-void idm_reaction_update(const environment *world, const double *z, size_t u, size_t x,
+void idm_reaction_update(const environment *env, const double *z, size_t u, size_t x,
                          const double *updated_belief, double weight, double *scratch,
                          reaction_sums *sums)
 {
   static const double tolerance = 1e-12;
-  const size_t k = world->sizes.states;
+  const size_t k = env->sizes.states;
   double *prior = scratch;
   double *evidence = prior + k;
   double *agent_belief = evidence + k;
   double *in_support = agent_belief + k;
   double support = 0;
   double max_change = 0;
-  if (world->setting->fully_observed) return;
-  idm_filter_predict(k, world->transition + u * k * k, z, prior);
-  idm_environment_joint(world, z, u, x, evidence);
+  if (env->setting->fully_observed) return;
+  idm_filter_predict(k, env->transition + u * k * k, z, prior);
+  idm_environment_joint(env, z, u, x, evidence);
   memcpy(agent_belief, updated_belief, k * sizeof *agent_belief);
   for (size_t s = 0; s < k; s++) {
     in_support[s] = prior[s] > 0 && evidence[s] > 0 && agent_belief[s] > 0;

@@ -19,7 +19,7 @@ static const double tie_tolerance = 1e-12;
 
 void idm_rational_close(rational *r)
 {
-  idm_environment_destroy(&r->world);
+  idm_environment_destroy(&r->env);
   idm_workspace_destroy(r->workspace);
   idm_problem_destroy(r->problem);
   free(r->updated_belief);
@@ -35,14 +35,14 @@ void idm_rational_close(rational *r)
 static void set_known_environment(const rational *r, const idm_setting *from, idm_problem *problem)
 {
   idm_setting *setting = problem->setting;
-  const idm_sizes n = r->world.sizes;
+  const idm_sizes n = r->env.sizes;
   const size_t transitions = n.actions * n.states * n.states;
   const size_t emissions = n.actions * n.states * n.observations;
-  memcpy(setting->transition, r->world.transition, transitions * sizeof(double));
-  memcpy(setting->emission, r->world.emission, emissions * sizeof(double));
-  memcpy(problem->theta->block[IDM_TRANSITION].value, r->world.transition,
+  memcpy(setting->transition, r->env.transition, transitions * sizeof(double));
+  memcpy(setting->emission, r->env.emission, emissions * sizeof(double));
+  memcpy(problem->theta->block[IDM_TRANSITION].value, r->env.transition,
          transitions * sizeof(double));
-  memcpy(problem->theta->block[IDM_EMISSION].value, r->world.emission, emissions * sizeof(double));
+  memcpy(problem->theta->block[IDM_EMISSION].value, r->env.emission, emissions * sizeof(double));
   memcpy(setting->start, from->start, n.states * sizeof *setting->start);
   memcpy(setting->terminal, from->terminal, n.actions * sizeof *setting->terminal);
   memcpy(setting->ends, from->ends, n.actions * sizeof *setting->ends);
@@ -55,7 +55,7 @@ static void set_known_environment(const rational *r, const idm_setting *from, id
 static idm_status make_agent(rational *r, const idm_problem *source, idm_error *opt_error)
 {
   const idm_block *utility = &source->theta->block[IDM_UTILITY];
-  idm_status status = idm_problem_create(r->world.sizes, 1, true, true, &r->problem, opt_error);
+  idm_status status = idm_problem_create(r->env.sizes, 1, true, true, &r->problem, opt_error);
   if (status != IDM_OK) return status;
   set_known_environment(r, source->setting, r->problem);
   r->problem->agent.resolution = source->agent.resolution;
@@ -79,7 +79,7 @@ static idm_status make_agent(rational *r, const idm_problem *source, idm_error *
 static void begin(rational *r, size_t node)
 {
   const idm_prefix_tree *tree = r->tree;
-  const size_t k = r->world.sizes.states;
+  const size_t k = r->env.sizes.states;
   const int32_t at = tree->node[node].begin;
   const int32_t start = tree->begin_start[at];
   memcpy(r->updated_belief + node * k,
@@ -95,7 +95,7 @@ static const bool *idm_rational_open_actions(const rational *r, size_t node);
 static void follow(rational *r, size_t node, double *joint)
 {
   const idm_prefix_node *row = &r->tree->node[node];
-  const size_t k = r->world.sizes.states;
+  const size_t k = r->env.sizes.states;
   const size_t parent = (size_t)row->parent;
   const idm_event event = {.action = row->action,
                            .observation = row->observation,
@@ -104,7 +104,7 @@ static void follow(rational *r, size_t node, double *joint)
                            .all_recorded = row->all_recorded};
   r->variant[node] = r->variant[parent];
   r->steps[node] = r->tree->node[parent].begin < 0 ? r->steps[parent] + 1 : 0;
-  idm_environment_update(&r->world, &event, idm_rational_open_actions(r, node),
+  idm_environment_update(&r->env, &event, idm_rational_open_actions(r, node),
                          r->updated_belief + parent * k, r->updated_belief + node * k, joint);
 }
 
@@ -113,8 +113,7 @@ idm_status idm_rational_open(rational *r, const idm_problem *problem, const idm_
 {
   const idm_sizes n = data->sizes;
   *r = (rational){.data = data, .tree = tree};
-  idm_status status =
-      idm_environment_create(problem->setting, problem->theta, &r->world, opt_error);
+  idm_status status = idm_environment_create(problem->setting, problem->theta, &r->env, opt_error);
   if (status == IDM_OK) status = make_agent(r, problem, opt_error);
   if (status != IDM_OK) return status;
   r->updated_belief = idm_new(idm_times(tree->nodes, n.states), sizeof *r->updated_belief);
@@ -136,7 +135,7 @@ idm_status idm_rational_open(rational *r, const idm_problem *problem, const idm_
 
 const double *idm_rational_belief(const rational *r, size_t node)
 {
-  return r->updated_belief + (size_t)r->tree->node[node].parent * r->world.sizes.states;
+  return r->updated_belief + (size_t)r->tree->node[node].parent * r->env.sizes.states;
 }
 
 static const bool *idm_rational_open_actions(const rational *r, size_t node)
@@ -150,7 +149,7 @@ static const bool *idm_rational_open_actions(const rational *r, size_t node)
 /* Compute Q* at a belief, at the step of a row; NaN if the belief has probability 0. */
 static void idm_rational_quality(rational *r, size_t node, const double *z, double *quality)
 {
-  const idm_sizes n = r->world.sizes;
+  const idm_sizes n = r->env.sizes;
   double sum = 0;
   for (size_t s = 0; s < n.states; s++) sum += z[s];
   if (sum > 0)
@@ -188,8 +187,7 @@ idm_status idm_rational_plan(rational *r, const idm_theta *theta, idm_error *opt
   r->planned = status == IDM_OK;
   for (size_t i = 0; i < r->tree->nodes && status == IDM_OK; i++)
     if (r->tree->node[i].begin < 0)
-      idm_rational_quality(r, i, idm_rational_belief(r, i),
-                           r->quality + i * r->world.sizes.actions);
+      idm_rational_quality(r, i, idm_rational_belief(r, i), r->quality + i * r->env.sizes.actions);
   return status;
 }
 
@@ -350,8 +348,7 @@ static void add_update(explain_visitor *o, size_t node, const idm_hypothesis *h,
   const size_t x = (size_t)row->observation;
   if (!(idm_plan_recognise(o->workspace, h->variant, h->steps, h->z, u, x, o->updated_belief) > 0))
     return;
-  idm_reaction_update(&o->rational.world, h->z, u, x, o->updated_belief, h->weight, o->scratch,
-                      sums);
+  idm_reaction_update(&o->rational.env, h->z, u, x, o->updated_belief, h->weight, o->scratch, sums);
 }
 
 static void visit(void *context, size_t node, const void *memory, double *numbers)

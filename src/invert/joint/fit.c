@@ -3,7 +3,7 @@
  * Contents: verdict · fit */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/record.h"
 #include "infer/distribution.h"

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
+#include "base/arguments.h"
 #include "base/dense.h"
-#include "base/door.h"
 #include "base/memory.h"
 #include "invert/cancel.h"
 #include "invert/matching.h"

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/arguments.h"
 #include "base/dense.h"
-#include "base/door.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"

@@ -169,7 +169,7 @@ static idm_status downgrade_mean_check(const individual_fits *e, size_t person,
     const bool scalar = idm_parameter_is_scalar(item);
     char name[128], spoken[128];
     double shape = NAN;
-    if (scalar && !a->look.checked && lacks_mean(a, idm_parameter_reported(item)))
+    if (scalar && !a->importance.checked && lacks_mean(a, idm_parameter_reported(item)))
       status = idm_draws_shape(draws, all, &shape, error);
     if (shape > idm_check_threshold(IDM_CHECK_SD))
       idm_notes_add(&a->failures,
@@ -302,7 +302,7 @@ static idm_status fit_person(individual_fits *e, size_t person, idm_error *error
   }
   if (status == IDM_OK) {
     one->log_loss = projection.log_loss;
-    one->unchecked = posterior->answer == IDM_POSTERIOR && !assessment->look.checked &&
+    one->unchecked = posterior->answer == IDM_POSTERIOR && !assessment->importance.checked &&
                      !idm_check_is_left_out(&assessment->checks, IDM_CHECK_IMPORTANCE);
     measure_contraction(e, person, posterior->chains);
     classify_person(e, one, assessment);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"
 #include "invert/policy.h"

@@ -209,7 +209,7 @@ static bool is_duplicate(const cutting_planes *d)
 }
 
 /* Adds new_row as a constraint unless it is a duplicate. */
-static idm_status add_cut(cutting_planes *d, bool *added, idm_error *opt_error)
+static idm_status add_cutting_plane(cutting_planes *d, bool *added, idm_error *opt_error)
 {
   if (is_duplicate(d)) return IDM_OK;
   if (d->cuts == d->capacity) {
@@ -484,7 +484,7 @@ static idm_status separate_own_plans(cutting_planes *d, const double *opt_x, boo
       if (u == (size_t)d->demonstrator_graph.action[i] || !(pomdp->prior[u] > 0)) continue;
       put_margin(d, i, u, !opt_x);
       if (!opt_x || slack(d, opt_x) < -violation_tolerance * fmax(1, d->range))
-        status = add_cut(d, added, opt_error);
+        status = add_cutting_plane(d, added, opt_error);
     }
     if (status == IDM_OK) status = idm_cancel_check(d->task->cancel, opt_error);
   }
@@ -550,7 +550,7 @@ static idm_status separate_best_response(cutting_planes *d, const double *x, boo
     if (d->attained <= closed) break;
     if (d->best_response.value - allowed <= min_improvement * d->range) continue;
     put_best_response(d);
-    status = add_cut(d, added, opt_error);
+    status = add_cutting_plane(d, added, opt_error);
     break;
   }
   return status;
@@ -565,7 +565,7 @@ static idm_status initial_cuts(cutting_planes *d, idm_error *opt_error)
   if (by_state(d)) return separate_own_plans(d, NULL, &added, opt_error);
   memset(d->new_row, 0, d->row_size * sizeof *d->new_row);
   d->new_row[d->width] = 1;
-  return add_cut(d, &added, opt_error);
+  return add_cutting_plane(d, &added, opt_error);
 }
 
 /* Solves and adds violated constraints until there is none. */

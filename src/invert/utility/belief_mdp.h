@@ -7,7 +7,7 @@
 
 #include "belief/belief.h"
 #include "idm/extension/data.h"
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "idm/extension/settings.h"
 #include "invert/cancel.h"
 #include "invert/utility/bellman.h"

@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_UTILITY_BELLMAN_H
 #define IDM_INVERT_UTILITY_BELLMAN_H
 
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "infer/program.h"
 #include "invert/cancel.h"
 #include "invert/utility/mdp.h"

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "invert/policy.h"

@@ -7,7 +7,7 @@
 #define IDM_INVERT_UTILITY_MDP_H
 
 #include "idm/extension/data.h"
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "idm/extension/problem.h"
 #include "idm/extension/settings.h"
 #include "invert/cancel.h"

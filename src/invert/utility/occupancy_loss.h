@@ -4,7 +4,7 @@
 #ifndef IDM_INVERT_UTILITY_OCCUPANCY_LOSS_H
 #define IDM_INVERT_UTILITY_OCCUPANCY_LOSS_H
 
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "invert/parameters.h"
 #include "invert/utility/task.h"
 #include "plan/workspace.h"

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/arguments.h"
 #include "base/dense.h"
-#include "base/door.h"
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/approximation.h"

@@ -138,15 +138,15 @@ static idm_status idm_derive_measure(const idm_log *log, idm_error *opt_error)
 {
   const idm_coding *coding = log->coding;
   for (size_t d = 0; d < coding->columns->derived_count; d++) {
-    idm_cut_points *cut_points = &coding->found[d];
+    idm_found_breakpoints *breakpoints = &coding->found[d];
     const size_t column = coding->source[d][0];
-    if (!cut_points->needed) continue;
+    if (!breakpoints->needed) continue;
     const idm_csv_field cell = idm_log_cell(log, &coding->field[column]);
     double number;
     if (!cell.length) continue;
     const idm_status status = idm_log_number(log, &cell, column, &number, opt_error);
     if (status != IDM_OK) return status;
-    idm_welford_add(&cut_points->numbers, number);
+    idm_welford_add(&breakpoints->numbers, number);
   }
   return IDM_OK;
 }
@@ -157,21 +157,21 @@ static idm_status idm_derive_cuts(const idm_log *log, idm_error *opt_error)
   const idm_coding *coding = log->coding;
   for (size_t d = 0; d < coding->columns->derived_count; d++) {
     const idm_derived *derived = &coding->columns->derived[d];
-    idm_cut_points *cut_points = &coding->found[d];
-    if (!cut_points->needed) continue;
-    const size_t rows = cut_points->numbers.count;
-    if (rows < 2 || !(cut_points->numbers.squares > 0))
+    idm_found_breakpoints *breakpoints = &coding->found[d];
+    if (!breakpoints->needed) continue;
+    const size_t rows = breakpoints->numbers.count;
+    if (rows < 2 || !(breakpoints->numbers.squares > 0))
       return idm_log_header_fail(
           &log->header, coding->source[d][0], opt_error,
           "data.derive.%s cuts '%s' in standard deviations, and the rows that rules keep have no "
           "standard deviation (%zu number%s%s); give the cut points, as at: [...]",
           derived->name, log->header.name.name[coding->source[d][0]], rows, rows == 1 ? "" : "s",
           rows < 2 ? "" : ", all the same");
-    cut_points->sd = sqrt(idm_welford_variance(&cut_points->numbers));
-    cut_points->at = idm_new(derived->cuts, sizeof *cut_points->at);
-    if (!cut_points->at) return idm_fail_memory(opt_error);
+    breakpoints->sd = sqrt(idm_welford_variance(&breakpoints->numbers));
+    breakpoints->at = idm_new(derived->cuts, sizeof *breakpoints->at);
+    if (!breakpoints->at) return idm_fail_memory(opt_error);
     for (size_t i = 0; i < derived->cuts; i++)
-      cut_points->at[i] = cut_points->numbers.mean + derived->deviation[i] * cut_points->sd;
+      breakpoints->at[i] = breakpoints->numbers.mean + derived->deviation[i] * breakpoints->sd;
   }
   return IDM_OK;
 }
@@ -586,16 +586,16 @@ size_t idm_coding_cuts(const idm_coding *coding)
 idm_status idm_coding_report(const idm_coding *coding, idm_log_counts *intake, idm_error *opt_error)
 {
   for (size_t d = 0, at = 0; d < coding->columns->derived_count; d++) {
-    const idm_cut_points *cut_points = &coding->found[d];
+    const idm_found_breakpoints *breakpoints = &coding->found[d];
     const size_t count = coding->columns->derived[d].cuts;
-    if (!cut_points->at) continue;
+    if (!breakpoints->at) continue;
     idm_breakpoints *cut = &intake->cut[at++];
     *cut = (idm_breakpoints){d,
-                             cut_points->numbers.count,
-                             cut_points->numbers.mean,
-                             cut_points->sd,
+                             breakpoints->numbers.count,
+                             breakpoints->numbers.mean,
+                             breakpoints->sd,
                              count,
-                             idm_duplicate(cut_points->at, count, sizeof *cut_points->at)};
+                             idm_duplicate(breakpoints->at, count, sizeof *breakpoints->at)};
     if (!cut->at) return idm_fail_memory(opt_error);
   }
   return IDM_OK;

@@ -9,7 +9,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "idm/extension/data.h"
-#include "idm/extension/intake.h"
+#include "idm/extension/log_counts.h"
 #include "idm/extension/predicate.h"
 #include "idm/extension/problem.h"
 #include "io/csv.h"
@@ -405,26 +405,26 @@ typedef struct idm_buffered_column {
 } idm_buffered_column;
 
 /* Cut points in standard deviations, computed from the log. */
-typedef struct idm_cut_points {
+typedef struct idm_found_breakpoints {
   bool needed;
   idm_welford numbers;
   double sd;
   double *at; /* [cuts] */
-} idm_cut_points;
+} idm_found_breakpoints;
 
 struct idm_coding {
   const idm_columns *columns; /* borrowed: derived columns and rules */
   size_t file_columns;        /* number of columns in the file */
   bool *deferred;             /* [derived]: computed after the last row is read */
   bool *requested; /* [derived]: used by --where, a row rule or a cut in standard deviations */
-  idm_cut_points *found;    /* [derived]: cut points computed from the log */
-  size_t *width;            /* [derived]: number of sources */
-  size_t **source;          /* [derived][source]: column in the log's header */
-  size_t *rule_column;      /* [rule]: column in the log's header, for rules with a column */
-  char **scratch;           /* [derived]: joined texts */
-  size_t *scratch_capacity; /* [derived] */
-  idm_csv_field *sources;   /* scratch: source cells of one derived column */
-  idm_csv_field *field;     /* [header]: a record with its derived cells */
+  idm_found_breakpoints *found; /* [derived]: cut points computed from the log */
+  size_t *width;                /* [derived]: number of sources */
+  size_t **source;              /* [derived][source]: column in the log's header */
+  size_t *rule_column;          /* [rule]: column in the log's header, for rules with a column */
+  char **scratch;               /* [derived]: joined texts */
+  size_t *scratch_capacity;     /* [derived] */
+  idm_csv_field *sources;       /* scratch: source cells of one derived column */
+  idm_csv_field *field;         /* [header]: a record with its derived cells */
   size_t fields;
 
   size_t buffered_columns;

@@ -1,7 +1,7 @@
 /* Writes the vectors of a plan in the .alpha format. */
 #include "io/problem_file.h"
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/file.h"

@@ -293,8 +293,9 @@ static idm_status read_points(const idm_yaml_reader *reader, const idm_yaml_node
 
 /* --- derived columns ------------------------------------------------------------------------ */
 
-static idm_status read_labels_of_cut(const idm_yaml_reader *reader, const idm_yaml_node *map,
-                                     const char *within, idm_derived *derived)
+static idm_status read_labels_of_breakpoints(const idm_yaml_reader *reader,
+                                             const idm_yaml_node *map, const char *within,
+                                             idm_derived *derived)
 {
   const idm_yaml_node *node = idm_yaml_find(reader->tree, map, "labels");
   char what[what_size];
@@ -309,8 +310,8 @@ static idm_status read_labels_of_cut(const idm_yaml_reader *reader, const idm_ya
 }
 
 /* {cut: COLUMN, at: [...] or sd: [...], labels: [...], closed: left, missing: LABEL} */
-static idm_status read_cut(const idm_yaml_reader *reader, const idm_yaml_node *map,
-                           const char *within, idm_derived *derived)
+static idm_status read_breakpoints(const idm_yaml_reader *reader, const idm_yaml_node *map,
+                                   const char *within, idm_derived *derived)
 {
   const idm_yaml_node *at = idm_yaml_find(reader->tree, map, "at");
   const idm_yaml_node *sd = idm_yaml_find(reader->tree, map, "sd");
@@ -333,7 +334,7 @@ static idm_status read_cut(const idm_yaml_reader *reader, const idm_yaml_node *m
     status = idm_yaml_choice(reader->tree, closed, what, words, 2, &word);
     derived->closed_left = word == 1;
   }
-  return status == IDM_OK ? read_labels_of_cut(reader, map, within, derived) : status;
+  return status == IDM_OK ? read_labels_of_breakpoints(reader, map, within, derived) : status;
 }
 
 /* {recode: COLUMN, labels: {TEXT: LABEL}, missing: LABEL, else: LABEL} */
@@ -434,7 +435,7 @@ static idm_status read_derived(const idm_yaml_reader *reader, const idm_yaml_nod
   if (status == IDM_OK) status = check_sources(reader, derive, source, derived, within);
   if (status == IDM_OK) status = read_optional(reader, map, "missing", within, &derived->missing);
   if (status == IDM_OK && derived->kind == IDM_DERIVE_INTERVALS)
-    status = read_cut(reader, map, within, derived);
+    status = read_breakpoints(reader, map, within, derived);
   if (status == IDM_OK && derived->kind == IDM_DERIVE_RECODE)
     status = read_recode(reader, map, within, derived);
   return status;

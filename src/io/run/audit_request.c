@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/text.h"
 #include "idm/extension/predicate.h"
 #include "invert/audit/model.h"

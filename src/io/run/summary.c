@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "invert/assess/context.h"
 #include "io/file.h"
@@ -413,20 +413,22 @@ static json_t *by_coordinate(const idm_posterior *p, const double *values, size_
 }
 
 /* Importance sample, in the unconstrained coordinates, which have moments. */
-static json_t *importance_object(const idm_posterior *p, const idm_importance_check *look)
+static json_t *importance_object(const idm_posterior *p, const idm_importance_check *importance)
 {
   json_t *object = json_object();
-  idm_json_set(&object, "checked", json_boolean(look->checked));
-  idm_json_set(&object, "points", json_integer((json_int_t)look->points));
-  set(&object, "effective_points", look->effective);
-  idm_json_set(&object, "modes", json_integer((json_int_t)look->modes));
-  set(&object, "missed_share", look->missed);
-  idm_json_set(&object, "mean", by_coordinate(p, look->mean, look->numbers));
-  idm_json_set(&object, "sd", by_coordinate(p, look->sd, look->numbers));
-  idm_json_set(&object, "shift_in_sd", by_coordinate(p, look->shift, look->numbers));
-  idm_json_set(&object, "shift_error", by_coordinate(p, look->shift_error, look->numbers));
-  idm_json_set(&object, "sd_ratio", by_coordinate(p, look->spread, look->numbers));
-  idm_json_set(&object, "log_sd_ratio_error", by_coordinate(p, look->spread_error, look->numbers));
+  idm_json_set(&object, "checked", json_boolean(importance->checked));
+  idm_json_set(&object, "points", json_integer((json_int_t)importance->points));
+  set(&object, "effective_points", importance->effective);
+  idm_json_set(&object, "modes", json_integer((json_int_t)importance->modes));
+  set(&object, "missed_share", importance->missed);
+  idm_json_set(&object, "mean", by_coordinate(p, importance->mean, importance->numbers));
+  idm_json_set(&object, "sd", by_coordinate(p, importance->sd, importance->numbers));
+  idm_json_set(&object, "shift_in_sd", by_coordinate(p, importance->shift, importance->numbers));
+  idm_json_set(&object, "shift_error",
+               by_coordinate(p, importance->shift_error, importance->numbers));
+  idm_json_set(&object, "sd_ratio", by_coordinate(p, importance->spread, importance->numbers));
+  idm_json_set(&object, "log_sd_ratio_error",
+               by_coordinate(p, importance->spread_error, importance->numbers));
   return object;
 }
 
@@ -575,7 +577,8 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   if (p->drawn) idm_json_set(&object, "planned_dynamics", idm_json_central(p->drawn));
   idm_json_set(&object, "divergences", json_integer(a->divergences));
   set(&object, "e_bfmi", a->ebfmi);
-  if (a->look.points) idm_json_set(&object, "independent_look", importance_object(p, &a->look));
+  if (a->importance.points)
+    idm_json_set(&object, "independent_look", importance_object(p, &a->importance));
   put_likelihood_part(&object, p, a);
   if (a->identified || a->sensitivities) idm_json_set(&object, "sensitivity", sensitivity(p, a));
   if (a->finding) idm_optimality_put(&object, &p->coordinate, a->finding);

@@ -4,7 +4,7 @@
 #ifndef IDM_IO_RUN_SUMMARY_H
 #define IDM_IO_RUN_SUMMARY_H
 
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "idm/extension/posterior.h"
 #include "invert/assess.h"
 #include "invert/checks.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/text.h"
 #include "io/file.h"
 

@@ -2,7 +2,7 @@
  * 4.2; docs/method/control.md, 9). */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "idm/extension/planner.h"
 #include "plan/plan.h"
 

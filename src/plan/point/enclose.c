@@ -1,7 +1,7 @@
 /* Bounds on the value of the optimal policy, for any planner (docs/method/control.md, 10). */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "plan/choice.h"
 #include "plan/point/search.h"

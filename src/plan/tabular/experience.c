@@ -3,7 +3,7 @@
  * Contents: learning cache · batch */
 #include <math.h>
 
-#include "base/door.h"
+#include "base/arguments.h"
 #include "base/memory.h"
 #include "plan/tabular/learner.h"
 

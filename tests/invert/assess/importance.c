@@ -147,9 +147,9 @@ static void test_hard_logs(void **state)
       check(idm_assess(problem, data, p, 2, &a, &support_error));
       const bool good = is_right(p, t);
       if (!good && !a->failures.count) fail_msg("log %zu, %s: wrong and trusted", i, samplers[k]);
-      assert_true(a->look.checked);
-      assert_true(fabs(a->look.mean[0] - t.mean) < 0.1 * t.sd);
-      assert_true(fabs(log(a->look.sd[0] / t.sd)) < 0.1);
+      assert_true(a->importance.checked);
+      assert_true(fabs(a->importance.mean[0] - t.mean) < 0.1 * t.sd);
+      assert_true(fabs(log(a->importance.sd[0] / t.sd)) < 0.1);
       right += k < 2 && good;
       all += k < 2;
       idm_assessment_destroy(a);
@@ -199,7 +199,7 @@ static void test_missing_parts(void **state)
     check(idm_assess(problem, data, p, 1, &a, &support_error));
     assert_true(support_mentions(&a->remarks, "an independent importance sample of the posterior"));
     assert_false(support_mentions(&a->failures, cases[i].words));
-    assert_int_equal(a->look.modes, i + 1);
+    assert_int_equal(a->importance.modes, i + 1);
     idm_assessment_destroy(a);
     cut(p, cases[i].low, cases[i].high);
     check(idm_assess(problem, data, p, 1, &a, &support_error));
@@ -235,16 +235,16 @@ static void test_uncertain_draws(void **state)
     idm_assessment *a;
     idm_diagnosis d;
     check(idm_assess(problem, data, p, 1, &a, &support_error));
-    assert_false(a->look.chance);
+    assert_false(a->importance.chance);
     assert_int_equal(idm_assess_redraw_thin(&settings, p, a), 0);
     check(idm_diagnose(p->unconstrained, p->chains, p->draws, p->draws, 1, &d, NULL));
     const double most =
-        fmax(idm_check_threshold(IDM_CHECK_IMPORTANCE), 4 * a->look.spread_error[0]);
-    stretch(p, d.mean, exp(most + beyond[i] * d.mcse_sd / d.sd) / a->look.spread[0]);
+        fmax(idm_check_threshold(IDM_CHECK_IMPORTANCE), 4 * a->importance.spread_error[0]);
+    stretch(p, d.mean, exp(most + beyond[i] * d.mcse_sd / d.sd) / a->importance.spread[0]);
     idm_assessment_destroy(a);
     check(idm_assess(problem, data, p, 1, &a, &support_error));
     assert_int_equal(a->checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_FAILED);
-    assert_int_equal(a->look.chance, i == 0);
+    assert_int_equal(a->importance.chance, i == 0);
     assert_int_equal(idm_assess_redraw_thin(&settings, p, a), i ? 0 : 4 * p->steps);
     settings.thin = p->steps;
     assert_int_equal(idm_assess_redraw_thin(&settings, p, a), 0);

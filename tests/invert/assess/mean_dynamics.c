@@ -50,7 +50,7 @@ static void test_right(void **state)
       assert_int_equal(outcome(over, (idm_check_id)id), plain);
   }
   assert_int_equal(outcome(over, IDM_CHECK_GIVEN_MEAN), IDM_CHECK_PASSED);
-  assert_true(over->model.evaluated && over->look.points && over->identified);
+  assert_true(over->model.evaluated && over->importance.points && over->identified);
   assert_true(support_mentions(&over->remarks, "given the mean of the learnt dynamics"));
   idm_assessment_destroy(over);
   answered_close(&a);

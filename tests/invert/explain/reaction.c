@@ -9,19 +9,19 @@
 /* An environment of two static states and a test that is right with probability .7. */
 typedef struct fixture {
   idm_problem *problem;
-  environment world;
+  environment env;
 } fixture;
 
 static fixture open_world(void)
 {
   fixture f = {.problem = support_diag(1, INFINITY, 0)};
-  check(idm_environment_create(f.problem->setting, f.problem->theta, &f.world, &support_error));
+  check(idm_environment_create(f.problem->setting, f.problem->theta, &f.env, &support_error));
   return f;
 }
 
 static void close_world(fixture *f)
 {
-  idm_environment_destroy(&f->world);
+  idm_environment_destroy(&f->env);
   idm_problem_destroy(f->problem);
 }
 
@@ -44,9 +44,9 @@ static void known_coefficients_come_back(void **state)
       const double z[] = {from[i], 1 - from[i]};
       const double odds = p * logit(z[0]) + e * (x ? -lr : lr);
       const double updated_belief[] = {1 / (1 + exp(-odds)), 1 / (1 + exp(odds))};
-      idm_reaction_update(&f.world, z, 2, x, updated_belief, 0.5, scratch, &sums);
+      idm_reaction_update(&f.env, z, 2, x, updated_belief, 0.5, scratch, &sums);
       const double certain[] = {1, 0};
-      idm_reaction_update(&f.world, certain, 2, x, certain, 1, scratch, &sums);
+      idm_reaction_update(&f.env, certain, 2, x, certain, 1, scratch, &sums);
     }
   double base_rate, evidence;
   idm_reaction_coefficients(&sums, &base_rate, &evidence);
@@ -65,7 +65,7 @@ static void the_prediction_is_the_base_rate(void **state)
   reaction_sums sums = {0};
   double scratch[8];
   const double z[] = {0.9, 0.1}, updated_belief[] = {0.7, 0.3};
-  idm_reaction_update(&f.world, z, 0, 0, updated_belief, 1, scratch, &sums);
+  idm_reaction_update(&f.env, z, 0, 0, updated_belief, 1, scratch, &sums);
   assert_near(sums.prior_prior, 0, 1e-20);
   double base_rate, evidence;
   idm_reaction_coefficients(&sums, &base_rate, &evidence);

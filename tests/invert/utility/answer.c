@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "invert/utility/walk.h"
 #include "support.h"
 

@@ -52,7 +52,7 @@ static void draw_policy(idm_random *random, double *policy)
 static bool try_one(uint64_t trial, bool features, idm_random *random)
 {
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 1, trial + 1);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   int32_t number[ENTRIES];
   double held[ENTRIES], value[ENTRIES], policy[ENTRIES], demonstrated[ENTRIES];
   for (size_t e = 0; e < ENTRIES; e++) {

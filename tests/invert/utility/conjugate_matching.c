@@ -16,7 +16,7 @@ static void equals(const idm_regulariser *zeta, idm_divergence divergence, doubl
                    double shift, int units)
 {
   idm_problem *problem = support_mdp(STATES, ACTIONS, 2, alpha, 21);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   double policy[ALL], p[ALL];
   idm_random random;
   idm_occupancy_projection *expected;

@@ -23,7 +23,7 @@ static scene open_scene(uint64_t seed)
   double policy[ALL], occupancy[ALL];
   idm_random random;
   idm_random_init(&random, seed, 0);
-  s.mdp = support_world(s.problem);
+  s.mdp = support_create_mdp(s.problem);
   support_policy(&random, STATES, ACTIONS, policy);
   check(idm_mdp_occupancy(s.mdp, policy, occupancy, &support_error));
   for (size_t e = 0; e < ALL; e++) s.p[e] = occupancy[e % STATES * ACTIONS + e / STATES];

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "idm/extension/finding.h"
 #include "idm/extension/inverse.h"
+#include "idm/extension/optimality.h"
 #include "invert/utility/preferred_support.h"
 #include "invert/utility/walk.h"
 #include "support.h"

@@ -20,7 +20,7 @@ typedef struct scene {
 static void open_scene(scene *s)
 {
   s->problem = support_mdp(STATES, ACTIONS, 2, 0.5, 41);
-  s->mdp = support_world(s->problem);
+  s->mdp = support_create_mdp(s->problem);
   idm_random_init(&s->random, 1, 0);
   support_distribution(&s->random, s->target, ALL);
 }
@@ -168,7 +168,7 @@ static void supports(void **state)
       "transition:\n  stay: identity\n"
       "  go: [[0, 0.5, 0.5, 0], [0, 0, 1, 0], [1, 0, 0, 0], [1, 0, 0, 0]]\n"
       "agent: {planner: maximum-entropy, alpha: 1}\n");
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_flows *flows;
   idm_error error = {0};
   /* c has no mass: `go` from a or b may lead there, so only staying in a is left. */

@@ -42,7 +42,7 @@ static void no_policy_is_better(void **state)
   (void)state;
   static const double weights[] = {0, 0.3}, target[] = {0.35, 0.05, 0.4, 0.2};
   idm_problem *problem = support_mdp(2, 2, 2, 0.5, 12);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   double(*occupancy)[4] = grid_of(mdp);
   for (size_t d = 0; d < 6; d++)
     for (size_t w = 0; w < 2; w++) {
@@ -73,7 +73,7 @@ static void no_neighbour_is_better(void **state)
   idm_random random;
   idm_random_init(&random, 5, 0);
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, 13);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   double target[ALL];
   support_distribution(&random, target, ALL);
   for (size_t d = 0; d < 6; d++)
@@ -112,7 +112,7 @@ static void no_policy_that_ends_is_better(void **state)
       "transition:\n  stop: identity\n  stay: [[0.9, 0.1, 0], [0, 1, 0], [0, 0.5, 0.5]]\n"
       "  go: [[0, 0.5, 0.5], [1, 0, 0], [0.3, 0.7, 0]]\n"
       "utility: {stop: 1, go: 0, stay: 0}\nagent: {planner: maximum-entropy, alpha: 1}\n");
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_random random;
   idm_random_init(&random, 8, 0);
   for (int k = 0; k < 36; k++) {

@@ -56,7 +56,7 @@ static void open_scene(scene *s, const char *free_entries, size_t count)
   idm_random_init(&random, 6, 0);
   s->problem = support_mdp(STATES, ACTIONS, 3, alpha, 61);
   check(idm_problem_set_free(s->problem, free_entries, &support_error));
-  s->mdp = support_world(s->problem);
+  s->mdp = support_create_mdp(s->problem);
   s->mdp->prior = prior;
   check(idm_free_utility_create(s->problem, &s->free_utility, &support_error));
   check(idm_optimality_create(s->free_utility->count, &s->finding, &support_error));

@@ -15,8 +15,8 @@ static void test_both_forms(void **state)
   (void)state;
   idm_problem *rows = support_yaml(WALK);
   idm_problem *matrices = support_yaml(WALK_MATRICES);
-  idm_mdp *a = support_world(rows);
-  idm_mdp *b = support_world(matrices);
+  idm_mdp *a = support_create_mdp(rows);
+  idm_mdp *b = support_create_mdp(matrices);
   assert_true(idm_sparse_rows_same(a->moves, b->moves));
   const double v[] = {1, 10, 100};
   assert_near(idm_mdp_next_value(a, 0, 1, v), 0.9 * (0.8 * 1 + 0.2 * 10), 1e-15);
@@ -54,7 +54,7 @@ static void test_policy(void **state)
 {
   (void)state;
   idm_problem *problem = support_yaml(WALK_MATRICES);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   const double policy[] = {0.3, 0.7, 0.5, 0.5, 0.9, 0.1}; /* [state][action] */
   const double *utility = problem->theta->block[IDM_UTILITY].value;
   const double *tau = problem->setting->transition;
@@ -91,7 +91,7 @@ static void test_endings(void **state)
       support_yaml("states: [a, b]\nactions: [go, stop]\nobservations: states\ndiscount: 1\n"
                    "terminal: [stop]\ntransition: {go: [[0, 1], [1, 0]]}\n"
                    "utility: {go: -1, stop: [10, 0]}\nagent: {planner: rational}\n");
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   const double stops[] = {0.5, 0.5, 1, 0};
   const double never[] = {1, 0, 1, 0};
   double v[2];
@@ -130,7 +130,7 @@ static void test_horizon(void **state)
     idm_problem *problem = support_yaml(WALK_MATRICES);
     problem->setting->horizon = 5;
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discounts[d]);
-    idm_mdp *mdp = support_world(problem);
+    idm_mdp *mdp = support_create_mdp(problem);
     const double *tau = problem->setting->transition;
     double occupancy[6], law[3] = {1, 0, 0}, expected[6] = {0}, total = 0, weight = 1;
     check(idm_mdp_occupancy(mdp, policy, occupancy, &support_error));

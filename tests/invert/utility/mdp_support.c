@@ -121,7 +121,7 @@ void support_twins_destroy(support_twins *twins)
   }
 }
 
-idm_mdp *support_world(const idm_problem *problem)
+idm_mdp *support_create_mdp(const idm_problem *problem)
 {
   idm_mdp *mdp;
   check(idm_mdp_create(problem, problem->setting, "somebody", &mdp, &support_error));

@@ -22,7 +22,7 @@ support_twins support_twins_create(double alpha);
 /* Adds a log of the first problem, which the twins own from here on. */
 void support_twins_log(support_twins *twins, idm_data *data);
 void support_twins_destroy(support_twins *twins);
-idm_mdp *support_world(const idm_problem *problem);
+idm_mdp *support_create_mdp(const idm_problem *problem);
 /* A random policy, [state][action]. */
 void support_policy(idm_random *random, size_t states, size_t actions, double *policy);
 /* A fit that must succeed, and one that must be refused with a message that contains `words`. */

@@ -26,7 +26,7 @@ static scene open_scene(size_t models, double level, uint64_t seed)
   scene s = {
       .problem = cvar_random((cvar_shape){
           .states = STATES, .actions = ACTIONS, .models = models, .level = level, .seed = seed})};
-  s.mdp = support_world(s.problem);
+  s.mdp = support_create_mdp(s.problem);
   check(idm_models_create(s.problem, s.mdp, &s.models, &support_error));
   s.utility = s.problem->theta->block[IDM_UTILITY].value;
   return s;

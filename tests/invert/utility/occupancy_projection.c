@@ -29,7 +29,7 @@ static void realisable_occupancies_are_met(void **state)
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++)
     for (int zeros = 0; zeros < 2; zeros++) {
       idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 51);
-      idm_mdp *mdp = support_world(problem);
+      idm_mdp *mdp = support_create_mdp(problem);
       double policy[ALL], target[ALL], fallback[ALL];
       support_policy(&random, STATES, ACTIONS, policy);
       support_policy(&random, STATES, ACTIONS, fallback);
@@ -67,7 +67,7 @@ static void tv_by_two_methods(void **state)
   idm_random random;
   idm_random_init(&random, 3, 0);
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, 52);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   double target[ALL], fallback[ALL];
   support_distribution(&random, target, ALL);
   support_policy(&random, STATES, ACTIONS, fallback);
@@ -98,7 +98,7 @@ static void entropy_alone(void **state)
   }
   problem->setting->start[0] += problem->setting->start[4];
   problem->setting->start[4] = 0;
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   double target[ALL], fallback[ALL], policy[ALL];
   support_policy(&random, STATES, ACTIONS, fallback);
   support_policy(&random, STATES, ACTIONS, policy);

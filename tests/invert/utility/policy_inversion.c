@@ -54,7 +54,7 @@ static idm_data *learning(const idm_problem *problem, double alpha, uint64_t see
   double policy[6] = {0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, next[3];
   char *log = calloc(room, 1);
   double *batch = calloc(3 * each, sizeof *batch);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_random random;
   assert_non_null(log);
   assert_non_null(batch);
@@ -116,7 +116,7 @@ static void two_batches_by_hand(void **state)
     check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = smoothed(smoothing[k]);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    idm_mdp *mdp = support_world(problem);
+    idm_mdp *mdp = support_create_mdp(problem);
     double first[6], second[6], kl[3] = {0}, left[6], distance;
     count(data, 0, smoothing[k], first);
     count(data, 1, smoothing[k], second);

@@ -93,7 +93,7 @@ static idm_occupancy_projection *nearest(const idm_problem *problem, const doubl
                                          const double *fallback, idm_divergence divergence,
                                          idm_branch_stats *pure)
 {
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_occupancy_projection *found;
   check(idm_deterministic_projection_create(mdp, problem->setting, target, fallback, divergence,
                                             lambda, NULL, pure, &found, &support_error));
@@ -122,7 +122,7 @@ static void as_near_as_any(void **state)
       idm_random random;
       idm_random_init(&random, seed, 0);
       idm_problem *problem = support_mdp(STATES, ACTIONS, 3, 0.5, seed);
-      idm_mdp *mdp = support_world(problem);
+      idm_mdp *mdp = support_create_mdp(problem);
       double policy[ALL], target[ALL], best[ALL] = {0}, second;
       support_policy(&random, STATES, ACTIONS, policy);
       if (seed % 2)
@@ -151,7 +151,7 @@ static void pure_targets_are_met(void **state)
   (void)state;
   for (int d = IDM_DIVERGENCE_KL; d <= IDM_DIVERGENCE_SQUARED; d++) {
     idm_problem *problem = support_mdp(STATES, ACTIONS, 2, 0.5, 9);
-    idm_mdp *mdp = support_world(problem);
+    idm_mdp *mdp = support_create_mdp(problem);
     double policy[ALL] = {0}, target[ALL];
     for (size_t s = 0; s < STATES; s++) policy[s * ACTIONS + (s * s) % ACTIONS] = 1;
     check(idm_mdp_occupancy(mdp, policy, target, &support_error));
@@ -181,7 +181,7 @@ static void bounds_are_said(void **state)
   (void)state;
   enum { MANY = 20, TWO = 2, ENTRIES = MANY * TWO };
   idm_problem *problem = support_mdp(MANY, TWO, 3, 0.5, 3);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_random random;
   idm_random_init(&random, 7, 0);
   double level[ENTRIES], target[ENTRIES];
@@ -209,7 +209,7 @@ static void bounds_are_said(void **state)
 static void expect(const idm_problem *problem, const double *target, idm_divergence divergence,
                    const char *words)
 {
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_occupancy_projection *found;
   idm_branch_stats pure;
   idm_error error = {0};
@@ -257,7 +257,7 @@ static void rivals_are_said(void **state)
   from = &twins.problem[0]->setting->states;
   for (size_t s = 0; s < STATES; s++)
     strcpy(twins.problem[1]->setting->states.name[place[s]], from->name[s]);
-  idm_mdp *mdp = support_world(twins.problem[0]);
+  idm_mdp *mdp = support_create_mdp(twins.problem[0]);
   for (size_t e = 0; e < ALL; e++) policy[0][e] = e % ACTIONS == 2 ? 0 : 0.5;
   check(idm_mdp_occupancy(mdp, policy[0], target[0], &support_error));
   for (size_t e = 0; e < ALL; e++) {

@@ -48,7 +48,7 @@ static void utilities_are_gaps_of_occupancy(void **state)
     check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = with_lambda(lambdas[l]);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    idm_mdp *mdp = support_world(problem);
+    idm_mdp *mdp = support_create_mdp(problem);
     double policy[6], demonstrated[6], own[6];
     frequencies(problem, data, policy);
     check(idm_mdp_occupancy(mdp, policy, demonstrated, &support_error));
@@ -209,7 +209,7 @@ static void ties_keep_the_answer_finite(void **state)
     }
   const idm_fit_settings settings = with_lambda(INFINITY);
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   double policy[6], demonstrated[6], own[6];
   frequencies(problem, data, policy);
   assert_true(policy[4] == 0); /* left in c */

@@ -28,7 +28,7 @@ static void open_scene(scene *s, idm_problem *problem, const char *free_blocks, 
   idm_random_init(&random, 11, 0);
   s->problem = problem;
   check(idm_problem_set_free(problem, free_blocks, &support_error));
-  s->mdp = support_world(problem);
+  s->mdp = support_create_mdp(problem);
   check(idm_free_utility_create(problem, &s->free_utility, &support_error));
   check(idm_soft_plan_create(s->mdp, 0.5, uniform, &s->plan, &support_error));
   support_policy(&random, STATES, ACTIONS, policy);
@@ -221,7 +221,7 @@ static void reference_of_maximum_causal_entropy(void **state)
   for (size_t d = 0; d < 5; d++) {
     idm_problem *problem = support_yaml(REASONABLE);
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, discounts[d]);
-    idm_mdp *mdp = support_world(problem);
+    idm_mdp *mdp = support_create_mdp(problem);
     idm_free_utility *free_utility;
     idm_soft_plan *plan;
     check(idm_free_utility_create(problem, &free_utility, &support_error));

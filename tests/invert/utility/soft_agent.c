@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 #include "invert/utility/mdp_support.h"
 #include "invert/utility/walk.h"
 
@@ -58,7 +58,7 @@ static void check_open(idm_problem *problem, const char *free_entries, size_t ex
   check(idm_problem_set_free(problem, free_entries, &support_error));
   const idm_sizes n = idm_setting_sizes(problem->setting);
   const size_t all = n.states * n.actions;
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_free_utility *free_utility;
   idm_optimality *finding;
   idm_soft_plan *plan;
@@ -132,7 +132,7 @@ static void where_nobody_was(void **state)
       "agent: {planner: maximum-entropy, alpha: 1}\nfree: [utility]\n");
   const idm_demonstrator seen = {
       .n = idm_setting_sizes(problem->setting), .visits = visits, .policy = policy};
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_free_utility *free_utility;
   idm_optimality *finding;
   check(idm_free_utility_create(problem, &free_utility, &support_error));

@@ -22,7 +22,7 @@ static scene open_scene(int horizon, double discount, const double *prior)
   scene s = {.problem = support_mdp(STATES, ACTIONS, 3, alpha, 5)};
   s.problem->setting->horizon = horizon;
   idm_theta_set_scalar(s.problem->theta, IDM_DISCOUNT, discount);
-  s.mdp = support_world(s.problem);
+  s.mdp = support_create_mdp(s.problem);
   check(idm_soft_plan_create(s.mdp, alpha, prior, &s.plan, &support_error));
   return s;
 }
@@ -176,7 +176,7 @@ static void endless_needs_a_discount(void **state)
   (void)state;
   idm_problem *problem = support_mdp(STATES, ACTIONS, 3, alpha, 5);
   idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 1);
-  idm_mdp *mdp = support_world(problem);
+  idm_mdp *mdp = support_create_mdp(problem);
   idm_soft_plan *plan;
   idm_error error = {0};
   assert_int_equal(idm_soft_plan_create(mdp, 1, uniform, &plan, &error), IDM_INPUT);

@@ -1,5 +1,5 @@
 /* Tests progress of work that has no description and no checkpoint. */
-#include "idm/extension/work.h"
+#include "idm/extension/progress.h"
 
 #include "support.h"
 

@@ -1,7 +1,7 @@
 /* Describe and save work under way. */
-#include "idm/extension/work.h"
+#include "idm/extension/progress.h"
 
-#include "base/door.h"
+#include "base/arguments.h"
 
 const char *idm_progress_describe(const idm_progress_state *work, char *buffer, size_t size)
 {

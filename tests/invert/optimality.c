@@ -1,5 +1,5 @@
 /* Optimality findings: when a certificate holds, and deep copies. */
-#include "idm/extension/finding.h"
+#include "idm/extension/optimality.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Tests that the argument check of a public function (idm_require) reports the first argument that
  * is NULL. */
-#include "base/door.h"
+#include "base/arguments.h"
 
 #include "support.h"
 

@@ -1,11 +1,11 @@
 /* Checks of the pointer arguments of public functions. */
-#ifndef IDM_BASE_DOOR_H
-#define IDM_BASE_DOOR_H
+#ifndef IDM_BASE_ARGUMENTS_H
+#define IDM_BASE_ARGUMENTS_H
 
 #include "idm/status.h"
 
-/* Marks a function that refuses arguments that are NULL or belong to another problem; tests/door.py
- * calls each. */
+/* Marks a function that refuses arguments that are NULL or belong to another problem;
+ * tests/arguments.py calls each. */
 #define IDM_CHECKED
 
 /* IDM_USAGE with the name of the first NULL among pointers[count]; `names` is "a, b, c". Else

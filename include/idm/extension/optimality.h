@@ -1,7 +1,7 @@
 /* Optimality report: certificate, unidentified directions and policy of a point estimate that is
  * not based on the likelihood. */
-#ifndef IDM_EXTENSION_FINDING_H
-#define IDM_EXTENSION_FINDING_H
+#ifndef IDM_EXTENSION_OPTIMALITY_H
+#define IDM_EXTENSION_OPTIMALITY_H
 
 #include "idm/extension/setting.h"
 

@@ -1,6 +1,6 @@
 /* Progress, interruption and checkpoints of long computations. */
-#ifndef IDM_EXTENSION_WORK_H
-#define IDM_EXTENSION_WORK_H
+#ifndef IDM_EXTENSION_PROGRESS_H
+#define IDM_EXTENSION_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

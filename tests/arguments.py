@@ -1,8 +1,8 @@
-"""door.py INCLUDE OUT: calls of every public function with invalid arguments.
+"""arguments.py INCLUDE OUT: calls of every public function with invalid arguments.
 
 Reads the declarations in the headers, so that a new function is tested immediately; a parameter whose type SAMPLES does
 not contain stops the build. For every function: NULL for each pointer whose name does not begin with opt_, then the
-ends of the range of each number, then each object of another problem. tests/door.c creates the samples and runs the
+ends of the range of each number, then each object of another problem. tests/arguments.c creates the samples and runs the
 calls.
 """
 
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-# Argument of a legal call: members of the fixture of tests/door.c, by type and, if the type is not sufficient, by name.
+# Argument of a legal call: members of the fixture of tests/arguments.c, by type and, if the type is not sufficient, by name.
 # Objects that a function may change are created again for each call.
 SAMPLES = {
     "const idm_problem *": "f->problem",
@@ -288,7 +288,7 @@ def sample(function, kind, name):
         return f"({kind})0"
     if ENDS.search(function):
         return "NULL"
-    raise SystemExit(f"door.py: {function}: no sample for '{kind} {name}'")
+    raise SystemExit(f"arguments.py: {function}: no sample for '{kind} {name}'")
 
 
 def is_pointer(kind):
@@ -336,10 +336,10 @@ def main():
             continue
         blocks = [block(kind, parameters, *c) for c in calls(name, parameters)]
         names.append(name)
-        texts.append(f"static void door_{name}(void **state)\n{{\n  fixture *f = *state;\n"
+        texts.append(f"static void call_{name}(void **state)\n{{\n  fixture *f = *state;\n"
                      "  fixture *g = f->other;\n  (void)g;\n" + "\n".join(blocks) + "\n}\n")
-    texts.append("static const struct CMUnitTest door_calls[] = {")
-    texts += [f"    cmocka_unit_test(door_{name})," for name in names] + ["};"]
+    texts.append("static const struct CMUnitTest argument_calls[] = {")
+    texts += [f"    cmocka_unit_test(call_{name})," for name in names] + ["};"]
     Path(out).write_text("\n".join(texts) + "\n", encoding="utf-8")
 
 

@@ -1,7 +1,8 @@
 /* Calls every public function with invalid arguments: NULL, the ends of the range of a number,
- * objects of another problem. tests/door.py generates the calls from the headers. If an argument is
- * NULL, the status must be IDM_USAGE; in no case may a call crash, overflow or leak (checked by the
- * sanitizers). Cases that the headers do not determine follow: settings, empty data. */
+ * objects of another problem. tests/arguments.py generates the calls from the headers. If an
+ * argument is NULL, the status must be IDM_USAGE; in no case may a call crash, overflow or leak
+ * (checked by the sanitizers). Cases that the headers do not determine follow: settings, empty
+ * data. */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -263,7 +264,7 @@ static void refused(idm_status status)
   assert_string_equal(idm_status_name(status), "IDM_USAGE");
 }
 
-#include "door_calls.h"
+#include "argument_calls.h"
 
 /* --- cases that the headers do not determine ------------------------------------------------- */
 
@@ -320,6 +321,6 @@ static const struct CMUnitTest others[] = {
 
 int main(void)
 {
-  const int failed = cmocka_run_group_tests(door_calls, set_up, tear_down);
+  const int failed = cmocka_run_group_tests(argument_calls, set_up, tear_down);
   return failed + cmocka_run_group_tests(others, set_up, tear_down);
 }

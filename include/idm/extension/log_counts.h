@@ -1,6 +1,6 @@
 /* Row accounting of a log: read = kept + dropped, for rows, trajectories and agents. */
-#ifndef IDM_EXTENSION_INTAKE_H
-#define IDM_EXTENSION_INTAKE_H
+#ifndef IDM_EXTENSION_LOG_COUNTS_H
+#define IDM_EXTENSION_LOG_COUNTS_H
 
 #include "idm/extension/problem.h"
 
