@@ -137,7 +137,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_scorer_create(f->data, f->tree, &f->scorer, &support_error));
   check(idm_scorer_run(f->scorer, idm_workspace_behavior(f->workspace), &f->score, &support_error));
   check(idm_trials_create(f->workspace, f->data, &f->trials, &support_error));
-  check(idm_explain(f->problem, NULL, f->data, NULL, &f->explanation, NULL, &support_error));
+  check(idm_explain_log(f->problem, NULL, f->data, NULL, &f->explanation, NULL, &support_error));
   check(idm_gradient_create(f->data, f->tree, f->workspace, &f->gradient, &support_error));
   f->design = support_design(f->data, 2, 0, (const double[]){0, 0}, (const double[]){1, 1});
   f->design_request = (idm_design_request){.by = "agent"};

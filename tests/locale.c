@@ -50,8 +50,8 @@ static written write_all(void)
   idm_assessment *assessment;
   check(idm_project(problem, data, idm_inverse_find("bayes"), &settings, NULL, &posterior,
                     &projection, NULL, &support_error));
-  check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
-  check(idm_summary_write(posterior, assessment, &projection, path, &support_error));
+  check(idm_assess_monitored(problem, data, posterior, 1, NULL, &assessment, &support_error));
+  check(idm_posterior_write_summary(posterior, assessment, &projection, path, &support_error));
   keep(&w, 2, path);
   check(idm_posterior_write_stan(posterior, 0, path, &support_error));
   keep(&w, 3, path);

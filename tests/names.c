@@ -259,8 +259,8 @@ static void through_runs(const folder *f, const idm_problem *problem, const idm_
     for (size_t k = 0; k < i; k++)
       if (strcmp(p->quantity.name[i], p->quantity.name[k]) == 0)
         fail_msg("two numbers are called '%s'", p->quantity.name[i]);
-  check(idm_posterior_write_netcdf(p, problem, data, f->file, &support_error));
-  check(idm_posterior_read_netcdf(f->file, &again, &support_error));
+  check(idm_posterior_write_file(p, problem, data, f->file, &support_error));
+  check(idm_posterior_read_file(f->file, &again, &support_error));
   for (size_t i = 0; i < p->quantity.count; i++)
     assert_string_equal(again->quantity.name[i], p->quantity.name[i]);
   idm_posterior_destroy(again);
@@ -280,7 +280,7 @@ static void through_runs(const folder *f, const idm_problem *problem, const idm_
   /* One JSON key each. */
   idm_assessment *assessment;
   check(idm_assess_draws(p, &assessment, &support_error));
-  check(idm_summary_write(p, assessment, NULL, f->file, &support_error));
+  check(idm_posterior_write_summary(p, assessment, NULL, f->file, &support_error));
   json_t *object = json_load_file(f->file, 0, NULL);
   const json_t *posterior = json_object_get(object, "posterior");
   for (size_t i = 0; i < p->quantity.count; i++)

@@ -58,7 +58,8 @@ IDM_API bool idm_audit_trusted(const idm_audit *audit);
 IDM_API idm_status idm_audit_posterior(const idm_audit *audit, idm_posterior **ret_posterior,
                                        idm_error *opt_error);
 /* Write summary.json of an audit; "-" is standard output. */
-IDM_API idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *opt_error);
+IDM_API idm_status idm_audit_write_summary(const idm_audit *audit, const char *path,
+                                           idm_error *opt_error);
 
 #ifdef __cplusplus
 }

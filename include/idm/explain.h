@@ -84,9 +84,10 @@ typedef struct idm_explain_settings {
 /* Fill in the defaults. */
 IDM_API void idm_explain_settings_default(idm_explain_settings *settings);
 
-/* Explain a log by the problem's own parameters, or by the draws of opt_posterior; of a population
- * every trajectory by the draws of its person. Notes name what replaces an unknown environment. */
-IDM_API idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
+/* Explain a log by the parameters of opt_problem, or by the draws of opt_posterior in the problem
+ * that was fitted; of a population every trajectory by the draws of its person. Notes name what
+ * replaces an unknown environment. IDM_USAGE unless one of the two is NULL. */
+IDM_API idm_status idm_explain(const idm_problem *opt_problem, const idm_posterior *opt_posterior,
                                const idm_data *data, const idm_explain_settings *opt_settings,
                                idm_explanation **ret_explanation, idm_notes *opt_notes,
                                idm_error *opt_error);

@@ -13,9 +13,10 @@ extern "C" {
 /* A figure: panels of lines, points, intervals and cells, as numbers. */
 typedef struct idm_figure idm_figure;
 
-/* Make a figure of a kind of `idm list plots`. Inputs that the kind does not need may be NULL;
+/* Make a figure of a kind of `idm list plots`: of the parameters of opt_problem, or of the draws of
+ * opt_posterior in the problem that was fitted. Inputs that the kind does not need may be NULL;
  * opt_folder is the folder of a calibration, for kinds that show one. IDM_USAGE where an input is
- * missing. */
+ * missing, or where both problem and answer are given. */
 IDM_API idm_status idm_figure_make(const char *kind, const idm_problem *opt_problem,
                                    const idm_posterior *opt_posterior, const idm_data *opt_data,
                                    const char *opt_folder, idm_figure **ret_figure,

@@ -41,6 +41,22 @@ IDM_API idm_status idm_fit(const idm_problem *problem, const idm_data *data,
 /* Free an answer; NULL is allowed. */
 IDM_API void idm_posterior_destroy(idm_posterior *posterior);
 
+/* The problem that was fitted: a copy, with the lattice that the fit has chosen, the planner and
+ * the free parameters of its class, and the centre of learnt dynamics. Functions of answers use it.
+ * It belongs to the answer; NULL for answers that were read from a file without a problem. */
+IDM_API const idm_problem *idm_posterior_problem(const idm_posterior *posterior);
+/* Exchange the environment of this problem with that of another, as idm_problem_transfer. Learnt
+ * dynamics belong to the former environment and are removed from the answer. */
+IDM_API idm_status idm_posterior_transfer(idm_posterior *posterior, idm_problem *other,
+                                          idm_error *opt_error);
+/* The centre of an answer, in place of a draw. */
+#define IDM_CENTRE ((size_t)-1)
+/* A copy of this problem with the numbers of a draw, counted from 0 over all chains, or of the
+ * centre (IDM_CENTRE: the mean of the draws in the coordinates of the sampler), to plan, simulate
+ * or score with. IDM_USAGE past the last draw. */
+IDM_API idm_status idm_problem_from_posterior(const idm_posterior *posterior, size_t draw,
+                                              idm_problem **ret_problem, idm_error *opt_error);
+
 /* --- draws ---------------------------------------------------------------------------------- */
 
 IDM_API idm_estimate_kind idm_posterior_kind(const idm_posterior *posterior);
@@ -86,12 +102,13 @@ IDM_API idm_status idm_posterior_diagnose(const idm_posterior *posterior, size_t
  * observed_data. The file is written whole or not at all. No two calls of netCDF functions may run
  * at the same time. */
 IDM_API idm_status idm_posterior_write_netcdf(const idm_posterior *posterior,
-                                              const idm_problem *problem, const idm_data *opt_data,
-                                              const char *path, idm_error *opt_error);
-/* Read such a file: draws and their statistics, without log-likelihood, prior and data. IDM_INPUT
- * for files that are damaged or were changed by another program. */
-IDM_API idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_posterior,
-                                             idm_error *opt_error);
+                                              const idm_data *opt_data, const char *path,
+                                              idm_error *opt_error);
+/* Read such a file: draws and their statistics, without log-likelihood, prior and data. The answer
+ * gets a copy of opt_problem, the problem that was fitted; functions that need a problem return
+ * IDM_USAGE without it. IDM_INPUT for files that are damaged or were changed by another program. */
+IDM_API idm_status idm_posterior_read_netcdf(const char *path, const idm_problem *opt_problem,
+                                             idm_posterior **ret_posterior, idm_error *opt_error);
 
 /* --- prediction ----------------------------------------------------------------------------- */
 
@@ -109,9 +126,8 @@ typedef struct idm_projection {
   double divergence;   /* mean KL(empirical || pi) over those, nats; NaN where there are none */
 } idm_projection;
 /* Distance of the behaviour at the centre of an answer from a log. */
-IDM_API idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior *posterior,
-                                         const idm_data *data, idm_projection *projection,
-                                         idm_error *opt_error);
+IDM_API idm_status idm_projection_centre(const idm_posterior *posterior, const idm_data *data,
+                                         idm_projection *projection, idm_error *opt_error);
 
 /* --- verdict -------------------------------------------------------------------------------- */
 
@@ -121,8 +137,7 @@ IDM_API const idm_assessment *idm_posterior_assessment(const idm_posterior *post
 /* Check an answer that is no population: the draws, and with the log the model, the lattice, what
  * the data identify and what the answer depends on. All checks, whatever they take. Free the result
  * with idm_assessment_destroy. */
-IDM_API idm_status idm_assess(const idm_problem *problem, const idm_data *data,
-                              const idm_posterior *posterior, int threads,
+IDM_API idm_status idm_assess(const idm_posterior *posterior, const idm_data *data, int threads,
                               idm_assessment **ret_assessment, idm_error *opt_error);
 /* Free a verdict; NULL is allowed. */
 IDM_API void idm_assessment_destroy(idm_assessment *assessment);
@@ -143,10 +158,10 @@ IDM_API double idm_assessment_value(const idm_assessment *assessment, size_t ind
 
 /* Write summary.json of an answer: diagnostics, what the data identify, distance and verdict. "-"
  * is standard output. */
-IDM_API idm_status idm_summary_write(const idm_posterior *posterior,
-                                     const idm_assessment *assessment,
-                                     const idm_projection *opt_projection, const char *path,
-                                     idm_error *opt_error);
+IDM_API idm_status idm_posterior_write_summary(const idm_posterior *posterior,
+                                               const idm_assessment *assessment,
+                                               const idm_projection *opt_projection,
+                                               const char *path, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -54,6 +54,10 @@ typedef struct idm_problem_arrays {
 IDM_API idm_status idm_problem_from_arrays(const idm_problem_arrays *arrays,
                                            idm_problem **ret_problem, idm_error *opt_error);
 
+/* Copy a problem. */
+IDM_API idm_status idm_problem_copy(const idm_problem *problem, idm_problem **ret_problem,
+                                    idm_error *opt_error);
+
 /* Free a problem; NULL is allowed. */
 IDM_API void idm_problem_destroy(idm_problem *problem);
 

@@ -271,7 +271,7 @@ static idm_status audit(cli_call *call, const char *folder, idm_problem *problem
     cli_progress_end(progress);
   }
   if (status == IDM_OK && cli_given(call, "json"))
-    status = idm_audit_write(found, "-", &call->error);
+    status = idm_audit_write_summary(found, "-", &call->error);
   else if (status == IDM_OK) {
     print_table(call, found);
     if (idm_run_complete(folder)) status = print_verdict(call, folder);

@@ -627,8 +627,8 @@ static idm_status run(cli_call *call)
   if (input.posterior && idm_request_people(input.request)[0])
     settings.by = idm_request_people(input.request);
   if (status == IDM_OK)
-    status = idm_explain(input.problem, input.posterior, data, &settings, &e, &call->notes,
-                         &call->error);
+    status = idm_explain_log(input.problem, input.posterior, data, &settings, &e, &call->notes,
+                             &call->error);
   if (status == IDM_OK)
     status = put_out(&(cli_explained){.call = call,
                                       .setting = input.problem->setting,

@@ -442,7 +442,8 @@ static idm_status print(cli_call *call, const char *folder, const idm_run *found
 {
   const idm_projection *projection = &found->projection;
   if (cli_given(call, "json"))
-    return idm_summary_write(found->posterior, found->assessment, projection, "-", &call->error);
+    return idm_posterior_write_summary(found->posterior, found->assessment, projection, "-",
+                                       &call->error);
   if (found->posterior->series_count) {
     print_people(folder, found, seconds);
     return IDM_OK;

@@ -6,7 +6,7 @@ static idm_status print(cli_call *call, const idm_posterior *posterior,
                         const idm_assessment *assessment)
 {
   if (cli_given(call, "json"))
-    return idm_summary_write(posterior, assessment, NULL, "-", &call->error);
+    return idm_posterior_write_summary(posterior, assessment, NULL, "-", &call->error);
   cli_print_posterior(call, stdout, posterior, assessment);
   return IDM_OK;
 }

@@ -237,8 +237,8 @@ IDM_CHECKED idm_status idm_assess_draws(const idm_posterior *posterior,
                                         idm_assessment **ret_assessment, idm_error *opt_error);
 /* Name of a test of the model, as in summary.json; NULL past the last. */
 IDM_CHECKED const char *idm_model_test_name(idm_model_test test);
-/* idm_assess with a monitor. opt_monitor->progress is called before each check and can stop the
- * assessment: the status is then IDM_UNTRUSTED. */
+/* idm_assess in a given problem, with a monitor. opt_monitor->progress is called before each check
+ * and can stop the assessment: the status is then IDM_UNTRUSTED. */
 IDM_CHECKED idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data,
                                             const idm_posterior *posterior, int threads,
                                             const idm_fit_monitor *opt_monitor,

@@ -183,6 +183,8 @@ typedef struct idm_audit {
   bool trusted;      /* no group failed, and no check of the whole audit */
   idm_notes failures; /* of the population, of contrasts, and of parts that all groups share */
   idm_notes remarks;  /* remarks that do not affect trust */
+  idm_problem
+      *problem; /* of idm_audit_create, with the lattice that it has chosen, owned; else NULL */
 } idm_audit;
 
 /* The verdict on a group in words: "depends on dynamics" where `depends` is set and the verdict is

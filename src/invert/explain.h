@@ -11,6 +11,13 @@
 #include "idm/explain.h"
 #include "invert/predict.h"
 
+/* idm_explain in a given problem. */
+IDM_CHECKED idm_status idm_explain_log(const idm_problem *problem,
+                                       const idm_posterior *opt_posterior, const idm_data *data,
+                                       const idm_explain_settings *opt_settings,
+                                       idm_explanation **ret_explanation, idm_notes *opt_notes,
+                                       idm_error *opt_error);
+
 /* Named biases of recognition. A bias is reported if the 90 % interval of its number lies more than
  * 10 % beyond the value under Bayes' rule, with at least IDM_BIAS_UPDATES updates of each kind that
  * the number is computed from. */

@@ -24,6 +24,7 @@ void idm_posterior_destroy(idm_posterior *posterior)
 {
   if (!posterior) return;
   if (posterior->verdict) posterior->verdict_destroy(posterior->verdict);
+  idm_problem_destroy(posterior->problem);
   idm_labels_destroy(&posterior->quantity);
   free(posterior->summarised);
   free(posterior->quantity_size);

@@ -151,9 +151,9 @@ idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *t
   return status;
 }
 
-idm_status idm_projection_centre(const idm_problem *problem, const idm_posterior *posterior,
-                                 const idm_data *data, idm_projection *projection,
-                                 idm_error *opt_error)
+idm_status idm_projection_measure_centre(const idm_problem *problem, const idm_posterior *posterior,
+                                         const idm_data *data, idm_projection *projection,
+                                         idm_error *opt_error)
 {
   idm_require(problem, posterior, data, projection);
   idm_parameters *parameters = NULL;
@@ -207,7 +207,7 @@ idm_status idm_projection_draws(const idm_problem *problem, const idm_posterior 
 {
   idm_require(problem, posterior, data, projection);
   if (posterior->chains * posterior->draws < 2 || idm_policy_is_undetermined(problem, data))
-    return idm_projection_centre(problem, posterior, data, projection, opt_error);
+    return idm_projection_measure_centre(problem, posterior, data, projection, opt_error);
   *projection = (idm_projection){.divergence = NAN};
   idm_prefix_tree *tree = NULL;
   idm_trials *trials = NULL;
@@ -244,7 +244,7 @@ idm_status idm_project(const idm_problem *problem, const idm_data *data, const i
     status = idm_inverse_fit(inverse, problem, data, settings, opt_monitor, ret_posterior,
                              opt_notes, opt_error);
   if (status == IDM_OK)
-    status = idm_projection_centre(problem, *ret_posterior, data, projection, opt_error);
+    status = idm_projection_measure_centre(problem, *ret_posterior, data, projection, opt_error);
   if (status != IDM_OK) {
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;

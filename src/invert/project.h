@@ -21,6 +21,12 @@
 IDM_CHECKED idm_status idm_projection_measure(const idm_problem *problem, const idm_theta *theta,
                                               const idm_data *data, idm_projection *projection,
                                               idm_error *opt_error);
+/* The same for the centre of an answer. */
+IDM_CHECKED idm_status idm_projection_measure_centre(const idm_problem *problem,
+                                                     const idm_posterior *posterior,
+                                                     const idm_data *data,
+                                                     idm_projection *projection,
+                                                     idm_error *opt_error);
 /* The same for the mean of the policies over the draws of a posterior, at most 1,000. If utilities
  * and beliefs are not identified separately, no single parameter represents all draws, and the
  * centre may represent none. With a single draw, the centre. */

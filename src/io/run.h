@@ -152,6 +152,14 @@ IDM_CHECKED idm_status idm_dynamics_read_run(const char *folder, idm_problem **r
 
 /* --- files of a run -------------------------------------------------------------------------- */
 
+/* Write an answer as netCDF-4 in the layout of ArviZ's InferenceData, and read it back without its
+ * problem; see idm_posterior_write_netcdf. */
+IDM_CHECKED idm_status idm_posterior_write_file(const idm_posterior *posterior,
+                                                const idm_problem *problem,
+                                                const idm_data *opt_data, const char *path,
+                                                idm_error *opt_error);
+IDM_CHECKED idm_status idm_posterior_read_file(const char *path, idm_posterior **ret_posterior,
+                                               idm_error *opt_error);
 /* Write one chain in CmdStan's CSV layout: lp__, accept_stat__, those of stepsize__, treedepth__,
  * n_leapfrog__ (evaluations of the target), divergent__ and energy__ that the sampler provides,
  * then the quantities. Indices are numbers from 1, as required by the format

@@ -11,6 +11,23 @@
 #include "report/report.h"
 #include "study/study.h"
 
+/* The problem of a figure: the one given, or of an answer the fitted one, at the centre if the
+ * answer has one. *ret_own is to be destroyed. */
+static idm_status problem_of(const idm_problem *opt_problem, const idm_posterior *opt_posterior,
+                             const idm_problem **ret_problem, idm_problem **ret_own,
+                             idm_error *opt_error)
+{
+  *ret_own = NULL;
+  *ret_problem = opt_posterior ? idm_posterior_problem(opt_posterior) : opt_problem;
+  if (!opt_posterior || !*ret_problem || opt_posterior->series_count ||
+      strcmp(opt_posterior->inverse, "learn") == 0)
+    return IDM_OK;
+  const idm_status status =
+      idm_problem_from_posterior(opt_posterior, IDM_CENTRE, ret_own, opt_error);
+  *ret_problem = *ret_own;
+  return status;
+}
+
 idm_status idm_figure_make(const char *kind, const idm_problem *opt_problem,
                            const idm_posterior *opt_posterior, const idm_data *opt_data,
                            const char *opt_folder, idm_figure **ret_figure, idm_notes *opt_notes,
@@ -21,19 +38,26 @@ idm_status idm_figure_make(const char *kind, const idm_problem *opt_problem,
   const idm_plot *plot = idm_plot_find(kind);
   if (!plot)
     return idm_fail(opt_error, IDM_USAGE, "there is no plot '%.60s'; see `idm list plots`", kind);
+  if (opt_problem && opt_posterior)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the figure '%s' needs a problem or an answer, which has its own: not both",
+                    kind);
   idm_calibration *calibration = NULL;
   if (plot->needs & IDM_PLOT_CALIBRATION && opt_folder && idm_replications_is(opt_folder)) {
     const idm_status status = idm_replications_read(opt_folder, &calibration, opt_error);
     if (status != IDM_OK) return status;
   }
-  const idm_plot_subject subject = {.problem = opt_problem,
-                                    .folder = opt_folder,
-                                    .posterior = opt_posterior,
-                                    .assessment = idm_posterior_assessment(opt_posterior),
-                                    .data = opt_data,
-                                    .fitted = opt_posterior && opt_data,
-                                    .calibration = calibration};
-  const idm_status status = idm_plot_make(plot, &subject, NULL, ret_figure, opt_notes, opt_error);
+  idm_problem *own = NULL;
+  idm_plot_subject subject = {.folder = opt_folder,
+                              .posterior = opt_posterior,
+                              .assessment = idm_posterior_assessment(opt_posterior),
+                              .data = opt_data,
+                              .fitted = opt_posterior && opt_data,
+                              .calibration = calibration};
+  idm_status status = problem_of(opt_problem, opt_posterior, &subject.problem, &own, opt_error);
+  if (status == IDM_OK)
+    status = idm_plot_make(plot, &subject, NULL, ret_figure, opt_notes, opt_error);
+  idm_problem_destroy(own);
   idm_calibration_destroy(calibration);
   return status;
 }

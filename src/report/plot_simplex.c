@@ -100,7 +100,8 @@ idm_status idm_cases_choose(const idm_problem *problem, const idm_data *data, in
   memset(ret_case, 0, IDM_CASES * sizeof *ret_case);
   idm_explain_settings_default(&settings);
   settings.due = due;
-  const idm_status status = idm_explain(problem, NULL, data, &settings, &e, opt_notes, opt_error);
+  const idm_status status =
+      idm_explain_log(problem, NULL, data, &settings, &e, opt_notes, opt_error);
   if (status != IDM_OK) return status;
   select_rational(e, data, &ret_case[IDM_CASE_RATIONAL]);
   select_belated(e, true, &ret_case[IDM_CASE_NOT_RATIONAL]);

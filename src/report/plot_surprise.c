@@ -193,7 +193,8 @@ static idm_status make_surprise(const idm_plot_subject *subject, const idm_plot_
   }
   for (size_t i = 0; i < c.rows && status == IDM_OK; i++) c.step[i] = (double)i + 1;
   if (status == IDM_OK)
-    status = idm_explain(subject->problem, subject->posterior, data, &wanted, &e, NULL, opt_error);
+    status =
+        idm_explain_log(subject->problem, subject->posterior, data, &wanted, &e, NULL, opt_error);
   c.e = e;
   if (status == IDM_OK) status = draw(&c, settings->trajectory, ret_figure, opt_error);
   idm_explanation_destroy(e);

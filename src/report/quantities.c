@@ -582,8 +582,8 @@ static idm_status predict_people(const idm_plot_subject *subject, idm_trials **r
   idm_explain_settings settings;
   idm_explain_settings_default(&settings);
   settings.by = idm_decisions_people(subject);
-  const idm_status status = idm_explain(subject->problem, subject->posterior, subject->data,
-                                        &settings, &e, NULL, opt_error);
+  const idm_status status = idm_explain_log(subject->problem, subject->posterior, subject->data,
+                                            &settings, &e, NULL, opt_error);
   if (status != IDM_OK) return status;
   *ret_trials = e->trials;
   e->trials = NULL;

@@ -728,8 +728,8 @@ static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_expl
                                "the centre of the answer alone"
                              : "the log has very many histories: its report predicts no decisions");
   if (status == IDM_OK && (all || one))
-    status = idm_explain(of->problem, all ? of->posterior : NULL, of->data, &settings,
-                         ret_explained, notes, &why);
+    status = idm_explain_log(of->problem, all ? of->posterior : NULL, of->data, &settings,
+                             ret_explained, notes, &why);
   if (status == IDM_MEMORY && opt_error) *opt_error = why;
   return status == IDM_MEMORY ? status : IDM_OK;
 }

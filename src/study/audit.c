@@ -168,7 +168,7 @@ static json_t *audit_object(const idm_audit *a)
 static idm_status idm_audit_write_at(const idm_audit *audit, const idm_location *location,
                                      idm_error *opt_error);
 
-idm_status idm_audit_write(const idm_audit *audit, const char *path, idm_error *opt_error)
+idm_status idm_audit_write_summary(const idm_audit *audit, const char *path, idm_error *opt_error)
 {
   idm_require(audit, path);
   const idm_location location = idm_location_of(path);
@@ -388,6 +388,7 @@ idm_status idm_audit_create(const idm_problem *problem, const idm_data *data,
     status = run_audit(&refined, data, groups, request, &watch, ret_audit, opt_error);
   if (status == IDM_OK && watcher.stopped)
     status = idm_fail(opt_error, IDM_UNTRUSTED, "the watch of the settings stopped the audit");
+  if (status == IDM_OK) status = idm_problem_copy(&refined, &(*ret_audit)->problem, opt_error);
   if (status == IDM_OK && refinement.steps)
     idm_refinement_note(&refinement, &(*ret_audit)->remarks);
   if (status != IDM_OK) {

@@ -147,6 +147,8 @@ idm_status idm_learn_dynamics(idm_problem *problem, const idm_data *data,
     status = idm_dynamics_posterior(&draws, s, opt_posterior, opt_error);
   }
   if (status == IDM_OK) status = idm_problem_set_dynamics(problem, learnt.dynamics, opt_error);
+  if (status == IDM_OK && opt_posterior && *opt_posterior)
+    status = idm_posterior_adopt_copy(*opt_posterior, problem, opt_error);
   if (status == IDM_OK) *log_likelihood = learnt.log_likelihood;
   if (status != IDM_OK && opt_posterior) {
     idm_posterior_destroy(*opt_posterior);

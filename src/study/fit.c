@@ -230,11 +230,9 @@ static idm_status assess_draws(idm_run *run, const char *why, idm_error *opt_err
 
 /* Assess the draws of learnt dynamics that were used. The variance between few draws of the
  * dynamics adds to the error of a mean. */
-static idm_status assess_dynamics(const fit_job *f, const idm_run *run, idm_error *opt_error)
+static idm_status assess_dynamics(const char *folder, const idm_posterior *p, idm_assessment *a,
+                                  idm_error *opt_error)
 {
-  const idm_posterior *p = run->posterior;
-  idm_assessment *a = run->assessment;
-  const char *folder = f->request->dynamics;
   idm_posterior *learnt = NULL;
   idm_status status = idm_run_read(folder, NULL, NULL, &learnt, NULL, opt_error);
   if (status == IDM_OK) status = idm_dynamics_assess(learnt, folder, p->dynamics, a, opt_error);
@@ -276,8 +274,8 @@ static idm_status assess(fit_job *f, idm_run *run, idm_error *opt_error)
   idm_error error = {0};
   char why[sizeof error.message + 80] = "the fit was interrupted; continue with `idm fit "
                                         "--resume`, which also runs the checks that read the log";
-  idm_status status = idm_projection_centre(f->clone ? f->clone : f->problem, run->posterior,
-                                            f->data, &run->projection, &error);
+  idm_status status = idm_projection_measure_centre(
+      f->clone ? f->clone : f->problem, run->posterior, f->data, &run->projection, &error);
   if (status == IDM_OK && !run->stopped) status = assess_log(f, run, &error);
   if (status == IDM_UNTRUSTED) run->stopped = true;
   if (is_final(status))
@@ -286,7 +284,9 @@ static idm_status assess(fit_job *f, idm_run *run, idm_error *opt_error)
     status = assess_draws(run, why, opt_error);
   else if (status != IDM_OK && opt_error)
     *opt_error = error;
-  return status == IDM_OK && f->clone ? assess_dynamics(f, run, opt_error) : status;
+  return status == IDM_OK && f->clone
+             ? assess_dynamics(f->request->dynamics, run->posterior, run->assessment, opt_error)
+             : status;
 }
 
 /* --- fitting -------------------------------------------------------------------------------- */
@@ -410,51 +410,61 @@ idm_status idm_run_fit(const char *folder, idm_run_mode mode, const idm_problem 
 
 /* --- verdicts of answers -------------------------------------------------------------------- */
 
-/* What idm_fit and idm_run_load attach to an answer. */
-typedef struct answer_verdict {
-  idm_assessment *assessment;
-  idm_projection projection;
-} answer_verdict;
-
-static void destroy_verdict(void *verdict)
+/* The request of a fit over learnt dynamics; the settings of one that is unknown are those of its
+ * draws. */
+static idm_status request_of(const idm_posterior *p, int threads, idm_request *r,
+                             idm_error *opt_error)
 {
-  answer_verdict *v = verdict;
-  idm_assessment_destroy(v->assessment);
-  free(v);
-}
-
-idm_status idm_posterior_attach(idm_posterior *posterior, idm_assessment *assessment,
-                                const idm_projection *projection, idm_error *opt_error)
-{
-  answer_verdict *v = idm_new(1, sizeof *v);
-  if (!v) {
-    idm_assessment_destroy(assessment);
-    return idm_fail_memory(opt_error);
-  }
-  *v = (answer_verdict){assessment, *projection};
-  posterior->verdict = v;
-  posterior->verdict_destroy = destroy_verdict;
+  const idm_answer_verdict *verdict = p->verdict;
+  if (!verdict || !verdict->opt_request)
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the answer is over learnt dynamics, and was not fitted or loaded from a run: "
+                    "its request is unknown");
+  *r = *verdict->opt_request;
+  r->settings.threads = threads;
   return IDM_OK;
 }
 
-const idm_assessment *idm_posterior_assessment(const idm_posterior *posterior)
+/* Check an answer over learnt dynamics: its problem has the central ones. */
+static idm_status assess_over_dynamics(const idm_posterior *p, const idm_data *data, int threads,
+                                       idm_assessment **ret_assessment, idm_error *opt_error)
 {
-  if (!posterior || !posterior->verdict) return NULL;
-  return ((const answer_verdict *)posterior->verdict)->assessment;
+  idm_request *r = malloc(sizeof *r);
+  if (!r) return idm_fail_memory(opt_error);
+  idm_status status = request_of(p, threads, r, opt_error);
+  if (status == IDM_OK)
+    status = idm_joint_assess(p->problem, data, idm_inverse_find(r->inverse), &r->settings, p, NULL,
+                              ret_assessment, opt_error);
+  if (status == IDM_OK) status = assess_dynamics(r->dynamics, p, *ret_assessment, opt_error);
+  free(r);
+  if (status == IDM_OK) return IDM_OK;
+  idm_assessment_destroy(*ret_assessment);
+  *ret_assessment = NULL;
+  return status;
+}
+
+idm_status idm_assess(const idm_posterior *posterior, const idm_data *data, int threads,
+                      idm_assessment **ret_assessment, idm_error *opt_error)
+{
+  idm_require(posterior, data, ret_assessment);
+  *ret_assessment = NULL;
+  const idm_status status = idm_posterior_require_problem(posterior, opt_error);
+  if (status != IDM_OK) return status;
+  if (posterior->drawn)
+    return assess_over_dynamics(posterior, data, threads, ret_assessment, opt_error);
+  return idm_assess_monitored(posterior->problem, data, posterior, threads, NULL, ret_assessment,
+                              opt_error);
 }
 
 /* --- in memory ------------------------------------------------------------------------------ */
 
-static idm_status fit_in_memory(fit_job *f, const idm_settings *settings, idm_request *request,
-                                idm_run *run, idm_error *opt_error)
+/* Fit `problem`, which the class and the priors of a population change. */
+static idm_status fit_in_memory(fit_job *f, const idm_settings *settings, idm_problem *problem,
+                                idm_request *request, idm_run *run, idm_error *opt_error)
 {
   bool kept = false;
-  idm_problem *problem = NULL;
-  /* Classes and the priors of a population change the problem: a copy. */
-  idm_status status = idm_problem_clone(f->problem, &problem, opt_error);
-  if (status != IDM_OK) return status;
   *request = settings->audit.request;
-  status = idm_request_complete(request, problem, opt_error);
+  idm_status status = idm_request_complete(request, problem, opt_error);
   if (status == IDM_OK && request->by[0])
     status = idm_population_set_priors(problem, NULL, opt_error);
   f->problem = problem;
@@ -473,8 +483,22 @@ static idm_status fit_in_memory(fit_job *f, const idm_settings *settings, idm_re
     run->assessment->refinement = f->refinement;
     if (f->refinement.steps) idm_refinement_note(&f->refinement, &run->assessment->remarks);
   }
-  idm_clone_destroy(problem);
   return status;
+}
+
+idm_status idm_run_take_answer(idm_run *run, idm_problem **problem, const idm_request *request,
+                               idm_posterior **ret_posterior, idm_error *opt_error)
+{
+  idm_status status = idm_posterior_attach(run->posterior, run->assessment,
+                                           request->dynamics[0] ? request : NULL, opt_error);
+  run->assessment = NULL;
+  if (status != IDM_OK) return status;
+  status = idm_posterior_adopt(run->posterior, *problem, opt_error);
+  *problem = NULL;
+  if (status != IDM_OK) return status;
+  *ret_posterior = run->posterior;
+  run->posterior = NULL;
+  return IDM_OK;
 }
 
 idm_status idm_fit(const idm_problem *problem, const idm_data *data, const idm_settings *settings,
@@ -483,23 +507,18 @@ idm_status idm_fit(const idm_problem *problem, const idm_data *data, const idm_s
   idm_require(problem, data, settings, ret_posterior);
   *ret_posterior = NULL;
   idm_watcher watcher = settings->watcher;
-  fit_job f = {.problem = problem,
-               .data = data,
+  fit_job f = {.data = data,
                .checkpointer = {.progress = idm_watcher_progress, .context = &watcher}};
   idm_run run = {0};
+  idm_problem *own = NULL;
   idm_request *request = malloc(sizeof *request);
-  if (!request) return idm_fail_memory(opt_error);
-  idm_status status = fit_in_memory(&f, settings, request, &run, opt_error);
-  if (status == IDM_OK) {
-    status = idm_posterior_attach(run.posterior, run.assessment, &run.projection, opt_error);
-    run.assessment = NULL;
-  }
-  if (status == IDM_OK) {
-    *ret_posterior = run.posterior;
-    run.posterior = NULL;
-  }
+  idm_status status = request ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_problem_copy(problem, &own, opt_error);
+  if (status == IDM_OK) status = fit_in_memory(&f, settings, own, request, &run, opt_error);
+  if (status == IDM_OK) status = idm_run_take_answer(&run, &own, request, ret_posterior, opt_error);
   idm_run_clear(&run);
   idm_clone_destroy(f.clone);
+  idm_problem_destroy(own);
   free(request);
   return status;
 }

@@ -112,14 +112,8 @@ idm_status idm_run_create(const char *folder, idm_run_mode mode, const char *pro
   if (status == IDM_OK)
     status = idm_run_fit(folder, mode, problem, data, request, idm_watcher_progress, &watcher, &run,
                          opt_notes, opt_error);
-  if (status == IDM_OK) {
-    status = idm_posterior_attach(run.posterior, run.assessment, &run.projection, opt_error);
-    run.assessment = NULL;
-  }
-  if (status == IDM_OK) {
-    *ret_posterior = run.posterior;
-    run.posterior = NULL;
-  }
+  if (status == IDM_OK)
+    status = idm_run_take_answer(&run, &problem, request, ret_posterior, opt_error);
   idm_run_clear(&run);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -138,10 +132,15 @@ idm_status idm_run_load(const char *folder, idm_problem **opt_problem,
   idm_problem *problem = NULL;
   idm_posterior *posterior = NULL;
   idm_assessment *assessment = NULL;
-  idm_status status = idm_run_read(folder, &problem, NULL, &posterior, opt_notes, opt_error);
+  idm_request *request = malloc(sizeof *request);
+  if (!request) return idm_fail_memory(opt_error);
+  idm_status status = idm_run_read(folder, &problem, request, &posterior, opt_notes, opt_error);
   if (status == IDM_OK) status = idm_run_assess(folder, posterior, &assessment, opt_error);
   if (status == IDM_OK)
-    status = idm_posterior_attach(posterior, assessment, &(idm_projection){0}, opt_error);
+    status = idm_posterior_attach(posterior, assessment, request->dynamics[0] ? request : NULL,
+                                  opt_error);
+  if (status == IDM_OK) status = idm_posterior_adopt_copy(posterior, problem, opt_error);
+  free(request);
   if (status == IDM_OK && opt_problem) {
     *opt_problem = problem;
     problem = NULL;

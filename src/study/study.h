@@ -144,9 +144,32 @@ const char *idm_request_people(const idm_request *opt_request);
 idm_status idm_run_read_log(idm_request *request, idm_problem *problem, idm_data **ret_data,
                             idm_notes *opt_notes, idm_error *opt_error);
 
-/* Attach the verdict of an answer, which it owns from then on. */
+/* --- answers -------------------------------------------------------------------------------- */
+
+/* The verdict of an answer, and the request of its fit. */
+typedef struct idm_answer_verdict {
+  idm_assessment *assessment;
+  idm_request *opt_request;
+} idm_answer_verdict;
+
+/* Attach the verdict of an answer, which it owns from then on, also on failure. */
 idm_status idm_posterior_attach(idm_posterior *posterior, idm_assessment *assessment,
-                                const idm_projection *projection, idm_error *opt_error);
+                                const idm_request *opt_request, idm_error *opt_error);
+/* Give an answer the problem that was fitted, on its lattice and in the centre of its learnt
+ * dynamics. The answer owns it from then on, also on failure. */
+idm_status idm_posterior_adopt(idm_posterior *posterior, idm_problem *problem,
+                               idm_error *opt_error);
+/* The same for a copy of a problem. */
+idm_status idm_posterior_adopt_copy(idm_posterior *posterior, const idm_problem *problem,
+                                    idm_error *opt_error);
+/* Make the answer of a result: its verdict, and the problem, which *problem no longer owns. */
+idm_status idm_run_take_answer(idm_run *run, idm_problem **problem, const idm_request *request,
+                               idm_posterior **ret_posterior, idm_error *opt_error);
+/* IDM_USAGE for an answer without a problem. */
+idm_status idm_posterior_require_problem(const idm_posterior *posterior, idm_error *opt_error);
+
+/* --- requests ------------------------------------------------------------------------------- */
+
 /* Make a request ready for a problem: its class, the hashes of the files that it names, and a check
  * of the whole. */
 idm_status idm_request_complete(idm_request *request, idm_problem *problem, idm_error *opt_error);

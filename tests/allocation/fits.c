@@ -105,7 +105,8 @@ static idm_status assess(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
   idm_assessment *assessment = GARBAGE;
-  const idm_status status = idm_assess(f->problem, f->data, f->posterior, 1, &assessment, error);
+  const idm_status status =
+      idm_assess_monitored(f->problem, f->data, f->posterior, 1, NULL, &assessment, error);
   assert_result(status, assessment);
   idm_assessment_destroy(assessment);
   return status;
@@ -200,7 +201,7 @@ static idm_status explain(const void *argument, idm_error *error)
   idm_notes notes = {0};
   idm_explanation *explanation = GARBAGE;
   idm_status status =
-      idm_explain(f->problem, f->posterior, f->data, NULL, &explanation, &notes, error);
+      idm_explain_log(f->problem, f->posterior, f->data, NULL, &explanation, &notes, error);
   assert_result(status, explanation);
   if (status == IDM_OK)
     status = idm_explanation_write_csv(explanation, f->data, f->problem->setting, -1,
@@ -280,7 +281,7 @@ static idm_status fit_preferences(const void *argument, idm_error *error)
   assert_result(status, posterior);
   if (status == IDM_OK) {
     assessment = GARBAGE;
-    status = idm_assess(p->problem, p->data, posterior, 1, &assessment, error);
+    status = idm_assess_monitored(p->problem, p->data, posterior, 1, NULL, &assessment, error);
     assert_result(status, assessment);
   }
   idm_assessment_destroy(assessment);

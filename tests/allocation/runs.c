@@ -11,7 +11,7 @@
 static idm_status write_summary(const void *argument, idm_error *error)
 {
   const fitted *f = argument;
-  return idm_summary_write(f->posterior, f->assessment, NULL, in_folder("out"), error);
+  return idm_posterior_write_summary(f->posterior, f->assessment, NULL, in_folder("out"), error);
 }
 
 /* Failures and remarks are notes, which may be lost. */
@@ -56,7 +56,7 @@ static void test_files_of_a_run(void **state)
   every_failure("write summary", write_summary, &f, succeeds);
   json_set_alloc_funcs(__real_malloc, __real_free); /* not intercepted: the JSON reader reports
                                                        failed allocations as invalid JSON */
-  check(idm_summary_write(f.posterior, f.assessment, NULL, log_file, &support_error));
+  check(idm_posterior_write_summary(f.posterior, f.assessment, NULL, log_file, &support_error));
   every_failure("read summary", read_summary, &f, recovers);
   every_failure("write request", write_request, &f, succeeds);
   char config[96];

@@ -35,7 +35,7 @@ static void open_bench(bench *b, bool due)
                                      "ann,t1,1,monitor,positive\nann,t1,2,monitor,positive\n"
                                      "ann,t1,3,declare_diseased,\nbo,t2,1,declare_healthy,\n"
                                      "bo,t3,1,monitor,negative\nbo,t3,2,,negative\n");
-  check(idm_explain(b->problem, NULL, b->data, NULL, &b->e, &b->call.notes, &support_error));
+  check(idm_explain_log(b->problem, NULL, b->data, NULL, &b->e, &b->call.notes, &support_error));
   b->x = (cli_explained){.call = &b->call,
                          .setting = b->problem->setting,
                          .data = b->data,

@@ -146,7 +146,7 @@ static void test_posteriors(void **state)
     idm_problem *problem = make_free(few[k], two);
     idm_posterior *p = answer(problem, data, "bayes");
     idm_assessment *a;
-    check(idm_assess(problem, data, p, 2, &a, &support_error));
+    check(idm_assess_monitored(problem, data, p, 2, NULL, &a, &support_error));
     if (a->failures.count) fail_msg("in units of %g: %s", few[k], a->failures.text[0]);
     assert_true(a->importance.checked);
     const double scale[2] = {few[k], 1 / few[k]};

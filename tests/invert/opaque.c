@@ -200,7 +200,8 @@ static int set_up(void **state)
   const idm_fit_settings settings = make_settings();
   check(idm_inverse_fit(idm_inverse_find("map"), f.problem, f.data, &settings, NULL, &f.posterior,
                         NULL, &support_error));
-  check(idm_assess(f.problem, f.data, f.posterior, 1, &f.assessment, &support_error));
+  check(
+      idm_assess_monitored(f.problem, f.data, f.posterior, 1, NULL, &f.assessment, &support_error));
   *state = &f;
   return 0;
 }
@@ -312,7 +313,7 @@ static void a_network_learns_a_parity(void **state)
   idm_assessment *assessment;
   check(idm_inverse_fit(idm_inverse_find("map"), problem, log, &settings, NULL, &posterior, NULL,
                         &support_error));
-  check(idm_assess(problem, log, posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(problem, log, posterior, 1, NULL, &assessment, &support_error));
   assert_true(support_mentions(&assessment->remarks, "can overfit 2000 decisions"));
   assert_false(support_mentions(&assessment->misfits, "chance"));
   check(idm_parameters_create(problem, &parameters, &support_error));
@@ -457,10 +458,10 @@ static void netcdf_holds_one_variable(void **state)
   char path[SUPPORT_PATH];
   support_path(path);
   idm_posterior *again;
-  check(idm_posterior_write_netcdf(f->posterior, f->problem, f->data, path, &support_error));
+  check(idm_posterior_write_file(f->posterior, f->problem, f->data, path, &support_error));
   one_variable(path, "posterior");
   one_variable(path, "unconstrained_posterior");
-  check(idm_posterior_read_netcdf(path, &again, &support_error));
+  check(idm_posterior_read_file(path, &again, &support_error));
   unlink(path);
   assert_true(idm_labels_same(&again->quantity, &f->posterior->quantity));
   assert_int_equal(again->quantity_size[0], NUMBERS);
@@ -503,7 +504,7 @@ static void stan_and_summary_are_written(void **state)
   assert_int_equal(fields_of_line(path, 1, NULL, NULL), columns);
   unlink(path);
   idm_assessment *assessment;
-  check(idm_summary_write(f->posterior, f->assessment, NULL, path, &support_error));
+  check(idm_posterior_write_summary(f->posterior, f->assessment, NULL, path, &support_error));
   check(idm_assess_draws(f->posterior, &assessment, &support_error));
   check(idm_summary_read(path, f->posterior, assessment, &support_error));
   unlink(path);

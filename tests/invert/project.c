@@ -247,7 +247,7 @@ static void test_draws(void **state)
   const idm_projection plain = plain_measure(list, count);
   idm_projection p, centre;
   check(idm_projection_draws(problem, posterior, data, &p, &support_error));
-  check(idm_projection_centre(problem, posterior, data, &centre, &support_error));
+  check(idm_projection_measure_centre(problem, posterior, data, &centre, &support_error));
   assert_int_equal(p.decisions, plain.decisions);
   assert_int_equal(p.repeated, plain.repeated);
   assert_near(p.log_loss, plain.log_loss, 1e-9);
@@ -261,7 +261,7 @@ static void test_draws(void **state)
   check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));
   check(idm_projection_draws(problem, posterior, data, &p, &support_error));
-  check(idm_projection_centre(problem, posterior, data, &centre, &support_error));
+  check(idm_projection_measure_centre(problem, posterior, data, &centre, &support_error));
   assert_true(p.log_loss == centre.log_loss && p.divergence == centre.divergence);
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);

@@ -178,7 +178,7 @@ static void test_fitted_back(void **state)
     assert_true(below > count / 1000 && below < count - count / 1000);
   }
   assert_string_equal(posterior->quantity.name[0], "learning_rate");
-  check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(problem, data, posterior, 1, NULL, &assessment, &support_error));
   assert_true(assessment->trusted);
   assert_int_equal(assessment->parameters, 2);
   /* Predicted data, one draw per agent. */

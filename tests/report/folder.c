@@ -109,7 +109,9 @@ static void every_kind_of_figure(void **state)
   host h = open_host(*state);
   set(&h, "checks", "full"); /* a profile, however slow the machine is */
   fit(&h);
-  const idm_plot_subject subject = {.problem = h.problem,
+  idm_problem *centre;
+  check(idm_problem_from_posterior(h.posterior, IDM_CENTRE, &centre, &support_error));
+  const idm_plot_subject subject = {.problem = centre,
                                     .posterior = h.posterior,
                                     .assessment = idm_posterior_assessment(h.posterior),
                                     .data = h.data,
@@ -120,14 +122,14 @@ static void every_kind_of_figure(void **state)
     idm_error error = {0};
     if (plot->needs & IDM_PLOT_CALIBRATION) {
       assert_int_equal(
-          idm_figure_make(plot->name, h.problem, h.posterior, h.data, NULL, &figure, NULL, &error),
+          idm_figure_make(plot->name, NULL, h.posterior, h.data, NULL, &figure, NULL, &error),
           IDM_USAGE);
       assert_null(figure);
       continue;
     }
     const idm_status status = idm_plot_make(plot, &subject, NULL, &expected, NULL, &error);
     assert_int_equal(
-        idm_figure_make(plot->name, h.problem, h.posterior, h.data, NULL, &figure, NULL, &error),
+        idm_figure_make(plot->name, NULL, h.posterior, h.data, NULL, &figure, NULL, &error),
         status);
     if (status != IDM_OK) { /* three states, or the name of a trajectory, are needed */
       assert_int_equal(status, IDM_USAGE);
@@ -150,6 +152,7 @@ static void every_kind_of_figure(void **state)
     idm_figure_destroy(figure);
     idm_figure_destroy(expected);
   }
+  idm_problem_destroy(centre);
   close_host(&h);
 }
 
@@ -163,11 +166,13 @@ static void missing_inputs_are_refused(void **state)
     for (unsigned without = 0; without < 3; without++) {
       static const unsigned bits[] = {IDM_PLOT_PROBLEM, IDM_PLOT_POSTERIOR, IDM_PLOT_DATA};
       if (!(plot->needs & bits[without])) continue;
+      /* Without its answer, a figure is of the problem; an answer has a problem. */
+      const bool answer = plot->needs & IDM_PLOT_POSTERIOR && without == 2;
       idm_figure *figure;
       idm_error error = {0};
-      assert_int_equal(idm_figure_make(plot->name, without == 0 ? NULL : h.problem,
-                                       without == 1 ? NULL : h.posterior,
-                                       without == 2 ? NULL : h.data, NULL, &figure, NULL, &error),
+      assert_int_equal(idm_figure_make(plot->name, without == 0 || answer ? NULL : h.problem,
+                                       answer ? h.posterior : NULL, without == 2 ? NULL : h.data,
+                                       NULL, &figure, NULL, &error),
                        IDM_USAGE);
       assert_non_null(strstr(error.message, plot->name));
       assert_null(figure);
@@ -182,6 +187,9 @@ static void missing_inputs_are_refused(void **state)
   assert_null(figure);
   assert_int_equal(idm_figure_make(NULL, h.problem, NULL, NULL, NULL, &figure, NULL, &error),
                    IDM_USAGE);
+  assert_int_equal(
+      idm_figure_make("policy", h.problem, h.posterior, h.data, NULL, &figure, NULL, &error),
+      IDM_USAGE);
   assert_int_equal(idm_figure_make("policy", h.problem, NULL, NULL, NULL, NULL, NULL, &error),
                    IDM_USAGE);
   check(idm_figure_make("policy", h.problem, NULL, NULL, NULL, &figure, NULL, &support_error));
@@ -408,7 +416,7 @@ static void explanation_by_draws(void **state)
   fit(&h);
   idm_explain_settings_default(&settings);
   settings.draws = 20;
-  check(idm_explain(h.problem, h.posterior, h.data, &settings, &e, NULL, &support_error));
+  check(idm_explain(NULL, h.posterior, h.data, &settings, &e, NULL, &support_error));
   bool varies = false;
   for (size_t row = 0; row < idm_data_rows(h.data); row++) {
     double sum = 0;
@@ -434,6 +442,7 @@ static void explanation_by_draws(void **state)
   assert_int_equal(idm_explain(NULL, NULL, h.data, NULL, &e, NULL, &error), IDM_USAGE);
   assert_int_equal(idm_explain(h.problem, NULL, NULL, NULL, &e, NULL, &error), IDM_USAGE);
   assert_int_equal(idm_explain(h.problem, NULL, h.data, NULL, NULL, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_explain(h.problem, h.posterior, h.data, NULL, &e, NULL, &error), IDM_USAGE);
   settings.due = 9;
   assert_int_equal(idm_explain(h.problem, NULL, h.data, &settings, &e, NULL, &error), IDM_USAGE);
   assert_null(e);

@@ -105,7 +105,7 @@ static idm_figure *make_of_fit(const char *kind)
   problem->agent.resolution = 20;
   asked_open(&a, problem, support_data(problem, visits), "alpha");
   idm_assessment *assessment;
-  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   const idm_plot_subject subject = {
       .problem = a.problem, .posterior = a.posterior, .assessment = assessment, .data = a.data};
   idm_figure *figure = figure_make(kind, &subject, NULL);

@@ -14,7 +14,7 @@ static void test_marks(void **state)
   problem->agent.resolution = 20;
   asked_open(&a, problem, asked_simulate(problem, alpha, 1, 40, 20, 5),
              "{alpha: {scale: log}, beta: {scale: inverse}}");
-  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   const idm_plot_subject subject = {.posterior = a.posterior, .assessment = assessment};
   idm_figure *figure = report_make("profile", &subject, NULL);
   assert_int_equal(figure->panels, 2);

@@ -57,7 +57,7 @@ static void what_is_explained(void **state)
     const idm_plot_subject subject = {
         .problem = problem, .data = data, .posterior = of_run ? posterior : NULL};
     idm_explanation *e;
-    check(idm_explain(problem, subject.posterior, data, NULL, &e, NULL, &support_error));
+    check(idm_explain_log(problem, subject.posterior, data, NULL, &e, NULL, &support_error));
     idm_figure *figure = figure_make("surprise", &subject, &(idm_plot_settings){.trajectory = "2"});
     assert_string_equal(figure->title, "Trajectory 2");
     expect_case(figure, e, data, problem->setting);

@@ -73,7 +73,7 @@ static void audits(void **state)
   assert_int_equal(idm_audit_group_estimate(NULL, 0, 0, &north, &error), IDM_USAGE);
   assert_int_equal(idm_audit_contrast_estimate(audit, 0, 0, NULL, &error), IDM_USAGE);
   snprintf(path, sizeof path, "%s/out", ((folder *)*state)->path);
-  check(idm_audit_write(audit, path, &support_error));
+  check(idm_audit_write_summary(audit, path, &support_error));
   idm_posterior_destroy(p);
   idm_audit_destroy(audit);
   close_host(&h);

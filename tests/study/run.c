@@ -234,7 +234,7 @@ static void summaries_of_draws(void **state)
   idm_projection projection;
   idm_score score;
   char text[60];
-  check(idm_projection_centre(h.problem, p, h.data, &projection, &support_error));
+  check(idm_projection_centre(p, h.data, &projection, &support_error));
   snprintf(text, sizeof text, "alpha=%.17g", exp(logs / 100));
   check(idm_problem_set(h.problem, text, &support_error));
   check(idm_score_log(h.problem, h.data, &score, NULL, &support_error));
@@ -255,7 +255,7 @@ static void verdicts(void **state)
   idm_error error = {0};
   char path[120];
   size_t applicable = 0, count = 0;
-  check(idm_assess(h.problem, h.data, p, 1, &assessment, &support_error));
+  check(idm_assess(p, h.data, 1, &assessment, &support_error));
   const char *verdict = idm_assessment_verdict(assessment);
   assert_true(verdict && verdict[0]);
   /* Two chains of 50 draws are too few. */
@@ -283,18 +283,18 @@ static void verdicts(void **state)
   }
   /* The files of an answer. */
   snprintf(path, sizeof path, "%s/out", ((folder *)*state)->path);
-  check(idm_summary_write(p, assessment, NULL, path, &support_error));
+  check(idm_posterior_write_summary(p, assessment, NULL, path, &support_error));
   char *text;
   size_t length;
   check(idm_file_read(path, 1 << 20, &text, &length, &support_error));
   assert_non_null(strstr(text, "\"effective-draws\""));
   free(text);
-  check(idm_posterior_write_netcdf(p, h.problem, h.data, path, &support_error));
-  check(idm_posterior_read_netcdf(path, &read, &support_error));
+  check(idm_posterior_write_netcdf(p, h.data, path, &support_error));
+  check(idm_posterior_read_netcdf(path, h.problem, &read, &support_error));
   expect_same_draws(p, read);
   assert_null(idm_posterior_assessment(read));
   idm_posterior_destroy(read);
-  assert_int_equal(idm_posterior_read_netcdf(h.log, &read, &error), IDM_INPUT);
+  assert_int_equal(idm_posterior_read_netcdf(h.log, NULL, &read, &error), IDM_INPUT);
   assert_null(read);
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(p);

@@ -105,6 +105,7 @@ typedef struct idm_posterior {
   idm_optimality *finding; /* for results that are not based on the likelihood; NULL otherwise */
   struct idm_likelihood_table *table; /* table that replaced planning, for the assessment of the
                                          draws; NULL: none, or read from a file */
+  idm_problem *problem;               /* that was fitted, owned; NULL: unknown */
   void *verdict;                      /* of idm_fit or idm_run_load, owned; NULL: none */
   void (*verdict_destroy)(void *verdict);
 } idm_posterior;

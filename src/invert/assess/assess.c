@@ -328,13 +328,6 @@ idm_fit_settings idm_assess_settings(const idm_posterior *posterior, int threads
   return settings;
 }
 
-idm_status idm_assess(const idm_problem *problem, const idm_data *data,
-                      const idm_posterior *posterior, int threads, idm_assessment **ret_assessment,
-                      idm_error *opt_error)
-{
-  return idm_assess_monitored(problem, data, posterior, threads, NULL, ret_assessment, opt_error);
-}
-
 idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data,
                                 const idm_posterior *posterior, int threads,
                                 const idm_fit_monitor *opt_monitor, idm_assessment **ret_assessment,

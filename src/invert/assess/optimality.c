@@ -125,8 +125,8 @@ idm_status idm_check_behavior(const check_context *q, idm_error *opt_error)
   idm_data *last = NULL;
   idm_status status = batches ? select_last_batch(q->f->data, &last, opt_error) : IDM_OK;
   if (status == IDM_OK)
-    status = idm_projection_centre(q->f->problem, q->posterior, last ? last : q->f->data,
-                                   &projection, opt_error);
+    status = idm_projection_measure_centre(q->f->problem, q->posterior, last ? last : q->f->data,
+                                           &projection, opt_error);
   if (status == IDM_OK) assess_behavior(q->assessment, &projection);
   idm_data_destroy(last);
   return status;

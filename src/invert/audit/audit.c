@@ -103,6 +103,7 @@ void idm_audit_destroy(idm_audit *a)
   idm_joint_dynamics_destroy(a->joint);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->remarks);
+  idm_problem_destroy(a->problem);
   idm_labels_destroy(&a->coordinate);
   free(a);
 }

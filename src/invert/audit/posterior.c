@@ -214,6 +214,8 @@ idm_status idm_audit_posterior(const idm_audit *audit, idm_posterior **ret_poste
   *ret_posterior = NULL;
   if (status != IDM_OK) return status;
   status = fill(audit, quantities, p, opt_error);
+  if (status == IDM_OK && audit->problem)
+    status = idm_problem_copy(audit->problem, &p->problem, opt_error);
   if (status == IDM_OK)
     *ret_posterior = p;
   else

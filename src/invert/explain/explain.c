@@ -553,10 +553,10 @@ static idm_status explain(const idm_problem *problem, const idm_posterior *opt_p
   return IDM_OK;
 }
 
-idm_status idm_explain(const idm_problem *problem, const idm_posterior *opt_posterior,
-                       const idm_data *data, const idm_explain_settings *opt_settings,
-                       idm_explanation **ret_explanation, idm_notes *opt_notes,
-                       idm_error *opt_error)
+idm_status idm_explain_log(const idm_problem *problem, const idm_posterior *opt_posterior,
+                           const idm_data *data, const idm_explain_settings *opt_settings,
+                           idm_explanation **ret_explanation, idm_notes *opt_notes,
+                           idm_error *opt_error)
 {
   idm_require(problem, data, ret_explanation);
   *ret_explanation = NULL;

@@ -677,8 +677,8 @@ static idm_status read_image(reader *r, char *image, size_t length, idm_posterio
   return status;
 }
 
-idm_status idm_posterior_read_netcdf(const char *path, idm_posterior **ret_posterior,
-                                     idm_error *opt_error)
+idm_status idm_posterior_read_file(const char *path, idm_posterior **ret_posterior,
+                                   idm_error *opt_error)
 {
   idm_require(path, ret_posterior);
   const idm_location location = idm_location_of(path);

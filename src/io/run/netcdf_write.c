@@ -766,9 +766,9 @@ static idm_status make_image(writer *w, const char *path, NC_memio *ret_image, i
   return w->code == NC_NOERR ? IDM_OK : fail(w, path, opt_error);
 }
 
-idm_status idm_posterior_write_netcdf(const idm_posterior *posterior, const idm_problem *problem,
-                                      const idm_data *opt_data, const char *path,
-                                      idm_error *opt_error)
+idm_status idm_posterior_write_file(const idm_posterior *posterior, const idm_problem *problem,
+                                    const idm_data *opt_data, const char *path,
+                                    idm_error *opt_error)
 {
   idm_require(posterior, problem, path);
   const idm_location place = idm_location_of(path);

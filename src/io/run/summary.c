@@ -597,9 +597,10 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
   return object;
 }
 
-idm_status idm_summary_write(const idm_posterior *posterior, const idm_assessment *assessment,
-                             const idm_projection *opt_projection, const char *path,
-                             idm_error *opt_error)
+idm_status idm_posterior_write_summary(const idm_posterior *posterior,
+                                       const idm_assessment *assessment,
+                                       const idm_projection *opt_projection, const char *path,
+                                       idm_error *opt_error)
 {
   idm_require(posterior, assessment, path);
   const idm_location location = idm_location_of(path);

@@ -17,7 +17,7 @@ answered answered_fit(const char *inverse, idm_problem *problem, idm_data *data,
   settings.thin = thin;
   check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &a.posterior,
                         NULL, &support_error));
-  check(idm_assess(problem, data, a.posterior, 1, &a.assessment, &support_error));
+  check(idm_assess_monitored(problem, data, a.posterior, 1, NULL, &a.assessment, &support_error));
   return a;
 }
 

@@ -275,7 +275,7 @@ static void test_a_fit(void **state)
     idm_assessment *a, *draws;
     if (idm_inverse_check(inverse, problem, data, NULL) != IDM_OK) continue;
     check(idm_inverse_fit(inverse, problem, data, &settings, NULL, &p, NULL, &support_error));
-    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
     check(idm_assess_draws(p, &draws, &support_error));
     support_check_listed(&a->checks);
     assert_int_equal(a->checks.kind,
@@ -302,7 +302,7 @@ static void test_a_fit(void **state)
     const char *const others[] = {"alpha", "{beta: {scale: log}}", "beta, eta"};
     for (size_t k = 0; k < 3; k++) {
       check(idm_problem_set_free(problem, others[k], &support_error));
-      assert_int_equal(idm_assess(problem, data, p, 1, &a, NULL), IDM_INPUT);
+      assert_int_equal(idm_assess_monitored(problem, data, p, 1, NULL, &a, NULL), IDM_INPUT);
       assert_null(a);
     }
     check(idm_problem_set_free(problem, "{beta: {scale: inverse}}", &support_error));

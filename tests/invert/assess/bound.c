@@ -68,7 +68,8 @@ static idm_assessment *assess_as_draws(answered *f)
 {
   idm_assessment *assessment;
   f->posterior->answer = IDM_POSTERIOR;
-  check(idm_assess(f->problem, f->data, f->posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(f->problem, f->data, f->posterior, 1, NULL, &assessment,
+                             &support_error));
   f->posterior->answer = IDM_POINT;
   return assessment;
 }

@@ -44,7 +44,7 @@ static void test_one(void **state)
   asked a;
   idm_assessment *assessment;
   open_asked(&a, "alpha");
-  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->parameters, 1);
   const idm_identification *t = &assessment->parameter[0];
   const double top = likelihood(&a, t->maximum, 1.25);
@@ -68,7 +68,7 @@ static void test_two(void **state)
   asked a;
   idm_assessment *assessment;
   open_asked(&a, "{alpha: {scale: log}, beta: {scale: inverse}}");
-  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->parameters, 2);
   const idm_identification *t = &assessment->parameter[0];
   const double top = assessment->log_likelihood;
@@ -131,7 +131,7 @@ static void test_two_peaks_of_the_other(void **state)
              support_data(problem, "trajectory,state,action\n1,a,u\n1,a,v\n1,a,v\n1,a,v\n1,a,v\n"
                                    "1,a,w\n1,b,w\n1,c,v\n1,c,v\n1,c,w\n"),
              "{alpha: {scale: log}, lapse: {}}");
-  check(idm_assess(a.problem, a.data, a.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->parameters, 2);
   const idm_identification *t = &assessment->parameter[1];
   const double top = dense_profile(t->maximum);

@@ -111,7 +111,7 @@ static void test_passes(void **state)
   answered f = ask(false);
   idm_assessment *other;
   for (size_t row = 0; row < f.data->rows; row++) f.data->observation[row] = IDM_MISSING;
-  check(idm_assess(f.problem, f.data, f.posterior, 1, &other, &support_error));
+  check(idm_assess_monitored(f.problem, f.data, f.posterior, 1, NULL, &other, &support_error));
   assert_int_equal(other->checks.of[IDM_CHECK_DEPENDS].outcome, IDM_CHECK_NOT_RUN);
   assert_non_null(strstr(other->checks.of[IDM_CHECK_DEPENDS].why, "too few observations"));
   idm_assessment_destroy(other);

@@ -144,7 +144,7 @@ static void test_hard_logs(void **state)
     for (size_t k = 0; k < sizeof samplers / sizeof samplers[0]; k++) {
       idm_posterior *p = sample(problem, data, samplers[k], k + 1);
       idm_assessment *a;
-      check(idm_assess(problem, data, p, 2, &a, &support_error));
+      check(idm_assess_monitored(problem, data, p, 2, NULL, &a, &support_error));
       const bool good = is_right(p, t);
       if (!good && !a->failures.count) fail_msg("log %zu, %s: wrong and trusted", i, samplers[k]);
       assert_true(a->importance.checked);
@@ -196,13 +196,13 @@ static void test_missing_parts(void **state)
     make_log(&logs[cases[i].log], &problem, &data);
     idm_posterior *p = sample(problem, data, "", 1);
     idm_assessment *a;
-    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
     assert_true(support_mentions(&a->remarks, "an independent importance sample of the posterior"));
     assert_false(support_mentions(&a->failures, cases[i].words));
     assert_int_equal(a->importance.modes, i + 1);
     idm_assessment_destroy(a);
     cut(p, cases[i].low, cases[i].high);
-    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
     assert_true(support_mentions(&a->failures, cases[i].words));
     idm_assessment_destroy(a);
     idm_posterior_destroy(p);
@@ -234,7 +234,7 @@ static void test_uncertain_draws(void **state)
     idm_posterior *p = sample(problem, data, "metropolis", 1);
     idm_assessment *a;
     idm_diagnosis d;
-    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
     assert_false(a->importance.chance);
     assert_int_equal(idm_assess_redraw_thin(&settings, p, a), 0);
     check(idm_diagnose(p->unconstrained, p->chains, p->draws, p->draws, 1, &d, NULL));
@@ -242,7 +242,7 @@ static void test_uncertain_draws(void **state)
         fmax(idm_check_threshold(IDM_CHECK_IMPORTANCE), 4 * a->importance.spread_error[0]);
     stretch(p, d.mean, exp(most + beyond[i] * d.mcse_sd / d.sd) / a->importance.spread[0]);
     idm_assessment_destroy(a);
-    check(idm_assess(problem, data, p, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
     assert_int_equal(a->checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_FAILED);
     assert_int_equal(a->importance.chance, i == 0);
     assert_int_equal(idm_assess_redraw_thin(&settings, p, a), i ? 0 : 4 * p->steps);

@@ -139,7 +139,7 @@ static void test_six_states(void **state)
   settings.keep = IDM_KEEP_NOTHING;
   check(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &posterior,
                         NULL, &support_error));
-  check(idm_assess(problem, data, posterior, 2, &a, &support_error));
+  check(idm_assess_monitored(problem, data, posterior, 2, NULL, &a, &support_error));
   exact_posterior(data, 6, &mean, &sd);
   assert_true(fabs(a->diagnosis[0].mean - mean) > 2 * sd);
   assert_int_equal(a->resolution, 15);
@@ -187,7 +187,7 @@ static void test_uneven_weights(void **state)
   settings.keep = IDM_KEEP_NOTHING;
   check(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &posterior,
                         NULL, &support_error));
-  check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, posterior, 1, NULL, &a, &support_error));
   assert_false(a->trusted);
   assert_true(a->finer_share * 200 < 8);
   assert_true(support_mentions(&a->failures, "draws are effective, too few to estimate"));
@@ -235,7 +235,7 @@ static void test_few_draws(void **state)
   settings.keep = IDM_KEEP_NOTHING;
   check(idm_inverse_fit(idm_inverse_find("laplace"), problem, data, &settings, NULL, &p, NULL,
                         &support_error));
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   idm_problem finer = *problem;
   finer.agent.resolution = a->finer;
   const idm_problem *of[] = {problem, &finer};

@@ -262,7 +262,7 @@ static void test_utilities(void **state)
     idm_fit_settings_default(&settings);
     check(idm_inverse_fit(idm_inverse_find("map"), problem, data, &settings, NULL, &posterior, NULL,
                           &support_error));
-    check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
+    check(idm_assess_monitored(problem, data, posterior, 1, NULL, &assessment, &support_error));
     assert_int_equal(assessment->checks.of[IDM_CHECK_RESPONSES].outcome,
                      wrong ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED);
     assert_int_equal(assessment->checks.of[IDM_CHECK_STEPS].outcome, IDM_CHECK_PASSED);

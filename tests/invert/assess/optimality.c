@@ -34,7 +34,7 @@ static idm_assessment *judge_as(const double *x, double attained, bool compared,
   if (fault) idm_notes_add(&finding->faults, "%s", fault);
   check(idm_estimate_utility(idm_inverse_find("distance"), problem, &settings, free_utility, x,
                              "by hand", finding, &p, &support_error));
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   support_check_listed(&a->checks);
   assert_int_equal(a->checks.kind, IDM_CHECK_PROGRAM);
   idm_posterior_destroy(p);
@@ -154,7 +154,7 @@ static idm_assessment *fitted(const idm_problem *problem, const idm_data *data, 
   settings.threads = 1;
   check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, ret_posterior,
                         NULL, &support_error));
-  check(idm_assess(problem, data, *ret_posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(problem, data, *ret_posterior, 1, NULL, &assessment, &support_error));
   return assessment;
 }
 
@@ -274,7 +274,7 @@ static idm_assessment *answered_by(const char *inverse, const char *agent, const
   check(idm_problem_set_free(problem, numbers, &support_error));
   check(idm_inverse_fit(idm_inverse_find(inverse), problem, data, &settings, NULL, &p, NULL,
                         &support_error));
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   support_check_listed(&a->checks);
   idm_posterior_destroy(p);
   idm_data_destroy(data);

@@ -41,7 +41,7 @@ static idm_assessment *assess(const char *free_blocks)
   idm_assessment *a;
   check(idm_inverse_fit(idm_inverse_at(0), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));
-  check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, posterior, 1, NULL, &a, &support_error));
   idm_posterior_destroy(posterior);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

@@ -100,7 +100,7 @@ static void test_against_brute_force(void **state)
     fit_context work;
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
-    check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, posterior, 1, NULL, &a, &support_error));
     check(idm_fit_open(&work, NULL, problem, data, &settings, 1, &support_error));
     compare(&work, a);
     idm_fit_close(&work);
@@ -128,7 +128,8 @@ static void test_no_part_of_the_seed(void **state)
     for (uint64_t seed = 1; seed < 5; seed++) {
       idm_posterior *posterior = fit_by(seed < 4 ? "bayes" : "map", problem, data, seed);
       idm_assessment *a;
-      check(idm_assess(problem, data, posterior, seed < 3 ? 1 : 2, &a, &support_error));
+      check(idm_assess_monitored(problem, data, posterior, seed < 3 ? 1 : 2, NULL, &a,
+                                 &support_error));
       for (size_t i = 0; i < 2; i++) {
         if (seed > 1) assert_string_equal(a->parameter[i].sentence, sentence[i]);
         snprintf(sentence[i], sizeof sentence[i], "%s", a->parameter[i].sentence);
@@ -218,7 +219,7 @@ static void test_narrow_peaks(void **state)
     idm_data *data = peaked_log(problem, x);
     idm_posterior *posterior = fit_by("map", problem, data, 1);
     idm_assessment *a;
-    check(idm_assess(problem, data, posterior, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, posterior, 1, NULL, &a, &support_error));
     compare_peaked(x, &a->parameter[0]);
     idm_assessment_destroy(a);
     idm_posterior_destroy(posterior);

@@ -90,7 +90,7 @@ static idm_assessment *ask(const idm_problem *from, const idm_data *data, const 
   idm_assessment *assessment;
   check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));
-  check(idm_assess(problem, data, posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(problem, data, posterior, 1, NULL, &assessment, &support_error));
   idm_posterior_destroy(posterior);
   idm_problem_destroy(problem);
   return assessment;

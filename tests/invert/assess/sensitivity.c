@@ -218,13 +218,13 @@ static void test_where_there_is_a_covariance(void **state)
   assert_true(f.assessment->sensitivities > 0);
   check(idm_inverse_fit(idm_inverse_find("map"), f.problem, f.data, &settings, NULL, &point, NULL,
                         &support_error));
-  check(idm_assess(f.problem, f.data, point, 1, &assessment, &support_error));
+  check(idm_assess_monitored(f.problem, f.data, point, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->sensitivities, 0);
   assert_int_equal(assessment->finer, 20);
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(point);
   for (size_t r = 0; r < f.data->rows; r += 2) f.data->observation[r] = IDM_MISSING;
-  check(idm_assess(f.problem, f.data, f.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(f.problem, f.data, f.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->sensitivities, f.assessment->sensitivities);
   idm_assessment_destroy(assessment);
   answered_close(&f);

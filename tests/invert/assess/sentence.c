@@ -108,7 +108,7 @@ static void test_moved_points(void **state)
     moved.unconstrained = (double[]){y};
     moved.statistics = &statistics;
     idm_assessment *assessment;
-    check(idm_assess(problem, data, &moved, 1, &assessment, &support_error));
+    check(idm_assess_monitored(problem, data, &moved, 1, NULL, &assessment, &support_error));
     const bool told = support_mentions(&assessment->failures, "not the most probable point");
     /* A margin, as points are compared with the maximum of the likelihood, which differs from that
      * of the posterior. */
@@ -136,7 +136,7 @@ static void test_jumps(void **state)
     idm_posterior moved = *a.posterior;
     idm_statistics statistics = *a.posterior->statistics;
     idm_assessment *assessment;
-    check(idm_assess(problem, data, a.posterior, 1, &assessment, &support_error));
+    check(idm_assess_monitored(problem, data, a.posterior, 1, NULL, &assessment, &support_error));
     const idm_identification *id = &assessment->parameter[0];
     const double sd = (id->high - id->low) / 3.92;
     idm_assessment_destroy(assessment);
@@ -144,7 +144,7 @@ static void test_jumps(void **state)
     moved.value = (double[]){a.posterior->value[0] + off[i] * sd};
     moved.unconstrained = (double[]){log(moved.value[0])};
     moved.statistics = &statistics;
-    check(idm_assess(problem, data, &moved, 1, &assessment, &support_error));
+    check(idm_assess_monitored(problem, data, &moved, 1, NULL, &assessment, &support_error));
     const bool near = off[i] < 0.2;
     assert_int_equal(assessment->checks.of[IDM_CHECK_HIGHEST_POINT].outcome,
                      near ? IDM_CHECK_REMARK : IDM_CHECK_FAILED);
@@ -180,7 +180,7 @@ static idm_assessment *judge(double alpha, const char *prior)
   asked a;
   idm_assessment *assessment;
   asked_open(&a, problem, asked_simulate(problem, (double[]){alpha}, 1, 4, 80, 4), prior);
-  check(idm_assess(problem, a.data, a.posterior, 1, &assessment, &support_error));
+  check(idm_assess_monitored(problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   asked_close(&a);
   return assessment;
 }

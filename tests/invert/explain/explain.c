@@ -336,7 +336,7 @@ static void the_mean_model_stands_in(void **state)
   idm_data *data = support_data(problem, "agent,action,observation\na,look,x\na,stop,\n");
   idm_notes notes = {0};
   idm_explanation *e;
-  check(idm_explain(problem, NULL, data, NULL, &e, &notes, &support_error));
+  check(idm_explain_log(problem, NULL, data, NULL, &e, &notes, &support_error));
   assert_near(explained_mean(e, 1, IDM_EXPLAIN_RATIONAL_BELIEF, 0), 0.7, 1e-12);
   assert_int_equal(notes.count, 1);
   assert_non_null(strstr(notes.text[0], "mean of the agent's models"));
@@ -392,7 +392,7 @@ static void delays_are_counted(void **state)
 
   /* Another action is due, a list of one trajectory, and a shorter list. */
   const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = 1, .draws = 1000};
-  check(idm_explain(problem, NULL, data, &settings, &e, NULL, &support_error));
+  check(idm_explain_log(problem, NULL, data, &settings, &e, NULL, &support_error));
   assert_int_equal(e->surprising, 1);
   assert_int_equal(e->one[1].due, 1); /* monitor was due and never taken */
   assert_true(e->one[1].censored && e->one[1].delayed == 1);
@@ -432,7 +432,7 @@ static void forced_actions_are_not_ranked(void **state)
                                          "a,late,negative,\na,declare_healthy,,declare_healthy\n");
   const idm_explain_settings settings = {.due = 2, .top = 3, .trajectory = -1, .draws = 1};
   idm_explanation *due;
-  check(idm_explain(problem, NULL, data, &settings, &due, NULL, &support_error));
+  check(idm_explain_log(problem, NULL, data, &settings, &due, NULL, &support_error));
   assert_true(due->one[0].censored);
   idm_explanation_destroy(due);
   idm_explanation *e = explain_rows(problem, data);
@@ -484,7 +484,7 @@ static void draws_are_averaged_over(void **state)
   check(idm_inverse_fit(idm_inverse_find("bayes"), problem, data, &settings, NULL, &posterior, NULL,
                         &support_error));
   idm_explanation *all;
-  check(idm_explain(problem, posterior, data, NULL, &all, NULL, &support_error));
+  check(idm_explain_log(problem, posterior, data, NULL, &all, NULL, &support_error));
   idm_parameters *parameters;
   check(idm_parameters_create(problem, &parameters, &support_error));
   double regret[8], every[8], noise = 0, reaction = 0, sum = 0;
@@ -509,13 +509,14 @@ static void draws_are_averaged_over(void **state)
   idm_explain_settings_default(&fewer);
   fewer.draws = 4;
   idm_explanation *some;
-  check(idm_explain(problem, posterior, data, &fewer, &some, NULL, &support_error));
+  check(idm_explain_log(problem, posterior, data, &fewer, &some, NULL, &support_error));
   assert_near(explained_mean(some, row, IDM_EXPLAIN_REGRET, 0),
               (every[0] + every[2] + every[4] + every[6]) / 4, 1e-7);
   idm_explanation_destroy(some);
   fewer.draws = 0;
   idm_error error = {0};
-  assert_int_equal(idm_explain(problem, posterior, data, &fewer, &some, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_explain_log(problem, posterior, data, &fewer, &some, NULL, &error),
+                   IDM_USAGE);
   idm_parameters_destroy(parameters);
   idm_explanation_destroy(all);
   idm_posterior_destroy(posterior);

@@ -7,7 +7,7 @@
 static inline idm_explanation *explain_rows(const idm_problem *problem, const idm_data *data)
 {
   idm_explanation *e;
-  check(idm_explain(problem, NULL, data, NULL, &e, NULL, &support_error));
+  check(idm_explain_log(problem, NULL, data, NULL, &e, NULL, &support_error));
   return e;
 }
 

@@ -50,7 +50,7 @@ static void everybody_by_their_own_draws(void **state)
   idm_data *data = support_data(problem, log_of_three);
   idm_explanation *e;
   idm_notes notes = {0};
-  check(idm_explain(problem, posterior, data, NULL, &e, &notes, &support_error));
+  check(idm_explain_log(problem, posterior, data, NULL, &e, &notes, &support_error));
   assert_int_equal(notes.count, 1); /* r is no person of the posterior */
   static const int person_of[] = {1, 0, -1};
   for (size_t t = 0; t < data->trajectories; t++) {
@@ -60,7 +60,7 @@ static void everybody_by_their_own_draws(void **state)
       for (int d = 0; d < DRAWS && person >= 0; d++) {
         idm_explanation *one;
         idm_theta_set_scalar(problem->theta, IDM_ALPHA, exp(log_alpha[person][d]));
-        check(idm_explain(problem, NULL, data, NULL, &one, NULL, &support_error));
+        check(idm_explain_log(problem, NULL, data, NULL, &one, NULL, &support_error));
         sum +=
             idm_explanation_interval(one, row, IDM_EXPLAIN_PROBABILITY, (size_t)data->action[row])
                 .mean;
@@ -96,14 +96,14 @@ static void others_are_refused(void **state)
   idm_posterior *posterior = make_posterior("log_alpha");
   idm_explanation *e;
   check(idm_posterior_add_series(posterior, "log_alpha:day[T.2]", 0, 0, &support_error));
-  assert_int_equal(idm_explain(problem, posterior, data, NULL, &e, NULL, &support_error),
+  assert_int_equal(idm_explain_log(problem, posterior, data, NULL, &e, NULL, &support_error),
                    IDM_INPUT);
   assert_null(e);
   idm_data_destroy(data);
   idm_posterior_destroy(posterior);
   posterior = make_posterior("log_alpha");
   data = support_data(problem, "agent,action,observation\nx,monitor,positive\n");
-  assert_int_equal(idm_explain(problem, posterior, data, NULL, &e, NULL, &support_error),
+  assert_int_equal(idm_explain_log(problem, posterior, data, NULL, &e, NULL, &support_error),
                    IDM_INPUT);
   assert_non_null(strstr(support_error.message, "none of the agents"));
   assert_null(e);

@@ -355,7 +355,7 @@ static void uncertain_people_are_drawn_again(void **state)
   idm_projection projection;
   check(idm_inverse_fit(idm_inverse_at(0), bandit, choices, &more, NULL, &first, NULL,
                         &support_error));
-  check(idm_assess(bandit, choices, first, 1, &a, &support_error));
+  check(idm_assess_monitored(bandit, choices, first, 1, NULL, &a, &support_error));
   assert_int_equal(a->checks.of[IDM_CHECK_IMPORTANCE].outcome, IDM_CHECK_FAILED);
   more.again = idm_assess_redraw_thin(&more, first, a);
   assert_int_equal(more.again, 4 * first->steps);

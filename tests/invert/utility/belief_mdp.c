@@ -168,7 +168,7 @@ static void test_policies(void **state)
     idm_projection projection;
     assert_int_equal(idm_optimality_certified(found->finding), i < 2);
     if (i < 2) assert_int_equal(found->finding->faults.count, 0);
-    check(idm_projection_centre(problem, found, data, &projection, &support_error));
+    check(idm_projection_measure_centre(problem, found, data, &projection, &support_error));
     idm_workspace *workspace = support_plan(problem, NULL);
     support_scored truth = support_open_score(workspace, data);
     assert_true(projection.log_loss <= -truth.score.log_likelihood / (double)data->rows + 0.002);

@@ -67,7 +67,7 @@ static void test_draws(void **state)
     assert_int_equal(found->finding->faults.count, 0);
     /* The model and the width of the intervals are not checked. */
     idm_assessment *a;
-    check(idm_assess(problem, data, found, 1, &a, &support_error));
+    check(idm_assess_monitored(problem, data, found, 1, NULL, &a, &support_error));
     assert_true(idm_check_is_left_out(&a->checks, IDM_CHECK_COVERAGE));
     assert_int_not_equal(idm_checks_left_out(&a->checks), 0);
     idm_assessment_destroy(a);

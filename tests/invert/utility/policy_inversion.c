@@ -192,9 +192,9 @@ static void behavior_of_the_last_batch(void **state)
   idm_data *part;
   idm_projection projection, all;
   check(idm_data_subset(data, trajectory, count, &part, &support_error));
-  check(idm_projection_centre(problem, p, part, &projection, &support_error));
-  check(idm_projection_centre(problem, p, data, &all, &support_error));
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_projection_measure_centre(problem, p, part, &projection, &support_error));
+  check(idm_projection_measure_centre(problem, p, data, &all, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   const double expected = projection.log_loss / projection.uniform_log_loss;
   assert_near(a->checks.of[IDM_CHECK_BEHAVIOR].value, expected, 1e-12);
   assert_true(fabs(all.log_loss / all.uniform_log_loss - expected) > 0.01);

@@ -228,7 +228,7 @@ static void test_separable(void **state)
   p = answer(problem, data);
   assert_non_null(strstr(p->finding->words.text[0], "separable"));
   idm_assessment *a;
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   assert_true(a->trusted);
   bool said = false;
   for (size_t i = 0; i < a->remarks.count; i++)
@@ -254,9 +254,9 @@ static void test_behavior_is_not_judged(void **state)
   idm_posterior *p = answer(problem, data);
   idm_projection projection;
   idm_assessment *a;
-  check(idm_projection_centre(problem, p, data, &projection, &support_error));
+  check(idm_projection_measure_centre(problem, p, data, &projection, &support_error));
   assert_true(projection.log_loss > projection.uniform_log_loss);
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   assert_true(a->trusted);
   assert_int_equal(a->misfits.count, 0);
   idm_assessment_destroy(a);

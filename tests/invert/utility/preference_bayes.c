@@ -240,7 +240,7 @@ static idm_assessment *judge(const idm_problem *problem, const idm_data *data,
                              const idm_posterior *p)
 {
   idm_assessment *a;
-  check(idm_assess(problem, data, p, 1, &a, &support_error));
+  check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   return a;
 }
 

@@ -16,7 +16,7 @@ static void columns_and_ties(void **state)
   idm_data *data = support_data(problem, "agent,trajectory,action,observation\np,1,look,x\n"
                                          "p,2,look,\np,2,\"go, now\",\n");
   idm_explanation *e;
-  check(idm_explain(problem, NULL, data, NULL, &e, NULL, &support_error));
+  check(idm_explain_log(problem, NULL, data, NULL, &e, NULL, &support_error));
   char path[SUPPORT_PATH], line[800];
   support_path(path);
   check(idm_explanation_write_csv(e, data, problem->setting, 1, path, &support_error));

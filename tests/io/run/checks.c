@@ -86,7 +86,7 @@ static void test_runs(void **state)
   idm_assessment *a, *back;
   check(idm_assess_draws(p, &a, &support_error));
   idm_check_test(&a->checks, IDM_CHECK_LATTICE, 0.25);
-  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
   check(idm_assess_draws(p, &back, &support_error));
   check(idm_summary_read(f->file, p, back, &support_error));
   same_results(&a->checks, &back->checks);

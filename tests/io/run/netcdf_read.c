@@ -60,8 +60,8 @@ static void check_round_trip(const folder *f, const idm_posterior *p)
 {
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_posterior *back;
-  check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
-  check(idm_posterior_read_netcdf(f->file, &back, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, f->file, &support_error));
+  check(idm_posterior_read_file(f->file, &back, &support_error));
   check_same(p, back);
   assert_null(back->log_likelihood);
   assert_null(back->quantity_size); /* names of one number each, as before */
@@ -123,12 +123,12 @@ static void check_refused(const char *path, const char *words)
   idm_posterior *p = (idm_posterior *)&p;
   idm_error error = {0};
   char text[1200];
-  assert_int_equal(idm_posterior_read_netcdf(path, &p, &error), IDM_INPUT);
+  assert_int_equal(idm_posterior_read_file(path, &p, &error), IDM_INPUT);
   assert_null(p);
   idm_error_text(&error, text, sizeof text);
   assert_non_null(strstr(text, path));
   if (!strstr(text, words)) fail_msg("'%s' does not speak of '%s'", text, words);
-  assert_int_equal(idm_posterior_read_netcdf(path, &p, NULL), IDM_INPUT);
+  assert_int_equal(idm_posterior_read_file(path, &p, NULL), IDM_INPUT);
 }
 
 static void test_no_run(void **state)
@@ -175,7 +175,7 @@ static void test_damaged(void **state)
   }
   spill(f->file, bytes, length);
   idm_posterior *p;
-  check(idm_posterior_read_netcdf(f->file, &p, &support_error));
+  check(idm_posterior_read_file(f->file, &p, &support_error));
   idm_posterior_destroy(p);
   free(bytes);
 }
@@ -323,7 +323,7 @@ static void test_dynamics(void **state)
   check_round_trip(f, p);
   p->drawn->of = 4;
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
-  check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, f->file, &support_error));
   check_refused(f->file, "3 sets of 5 numbers, of which the central one is 4");
   idm_problem_destroy(problem);
   idm_posterior_destroy(p);
@@ -362,7 +362,7 @@ static void test_forged(void **state)
   };
   idm_posterior *p;
   forge(f->file, none);
-  check(idm_posterior_read_netcdf(f->file, &p, &support_error));
+  check(idm_posterior_read_file(f->file, &p, &support_error));
   assert_int_equal(p->quantity.count, 2);
   assert_true(p->summarised[0]);
   assert_int_equal(p->statistics[5].evaluations, 6);

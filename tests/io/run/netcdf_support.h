@@ -62,7 +62,7 @@ static inline char *sound_file(const folder *f, size_t *ret_length)
 {
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_posterior *p = made_up(2, 5, weird, 3, false);
-  check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, f->file, &support_error));
   idm_posterior_destroy(p);
   idm_problem_destroy(problem);
   return slurp(f->file, ret_length);

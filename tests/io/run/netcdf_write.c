@@ -18,7 +18,7 @@ static void test_same_bytes(void **state)
     idm_problem *problem = support_diag(0.5, INFINITY, 0);
     idm_data *data = small_data(problem);
     idm_posterior *p = full_posterior();
-    check(idm_posterior_write_netcdf(p, problem, data, f->file, &support_error));
+    check(idm_posterior_write_file(p, problem, data, f->file, &support_error));
     bytes[i] = slurp(f->file, &length[i]);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -185,7 +185,7 @@ static void test_layout(void **state)
   for (int by_decision = 0; by_decision < 2; by_decision++) {
     idm_posterior *p = full_posterior();
     p->by_decision = by_decision;
-    check(idm_posterior_write_netcdf(p, problem, data, f->file, &support_error));
+    check(idm_posterior_write_file(p, problem, data, f->file, &support_error));
     int file;
     int group[16];
     int groups;
@@ -219,7 +219,7 @@ static void test_long_log_likelihood(void **state)
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_posterior *p = made_up(2, 205, weird, 1, true);
   add_log_likelihood(p, name, many, false);
-  check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, f->file, &support_error));
   int file;
   nc(nc_open(f->file, NC_NOWRITE, &file));
   check_doubles(group_of(file, "log_likelihood"), "choice", 3, p->log_likelihood,
@@ -237,7 +237,7 @@ static void test_variants(void **state)
   check(idm_theta_resize(problem->theta, IDM_UTILITY, 6, 3, &support_error));
   for (size_t i = 0; i < 18; i++) problem->theta->block[IDM_UTILITY].value[i] = (double)i;
   idm_posterior *p = made_up(1, 4, weird, 1, true);
-  check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, f->file, &support_error));
   int file;
   nc(nc_open(f->file, NC_NOWRITE, &file));
   check_doubles(group_of(file, "constant_data"), "utility", 3,
@@ -265,7 +265,7 @@ static void test_partly_held(void **state)
   idm_posterior *p = made_up(1, 4, weird, 1, true);
   for (int whole = 0; whole < 2; whole++) {
     for (size_t i = 0; whole && i < 6; i++) utility->coordinate[i] = 0;
-    check(idm_posterior_write_netcdf(p, problem, NULL, f->file, &support_error));
+    check(idm_posterior_write_file(p, problem, NULL, f->file, &support_error));
     int file;
     int variable;
     double x[12];
@@ -291,7 +291,7 @@ static void check_unwritable(const folder *f, const idm_posterior *p, const char
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   idm_error error = {0};
   const size_t before = entries(f, 0);
-  assert_int_equal(idm_posterior_write_netcdf(p, problem, NULL, path, &error), expected);
+  assert_int_equal(idm_posterior_write_file(p, problem, NULL, path, &error), expected);
   if (!strstr(error.message, words)) fail_msg("'%s' does not speak of '%s'", error.message, words);
   assert_non_null(strstr(error.message, path));
   assert_int_equal(entries(f, 0), before);
@@ -374,7 +374,7 @@ static void test_for_others(void **state)
   add_prior(p, 100);
   char path[512];
   snprintf(path, sizeof path, "%s/run.nc", keep ? keep : f->path);
-  check(idm_posterior_write_netcdf(p, problem, data, path, &support_error));
+  check(idm_posterior_write_file(p, problem, data, path, &support_error));
   for (size_t chain = 0; chain < 4; chain++) {
     snprintf(path, sizeof path, "%s/chain-%zu.csv", keep ? keep : f->path, chain + 1);
     check(idm_posterior_write_stan(p, chain, path, &support_error));

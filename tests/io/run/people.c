@@ -150,8 +150,8 @@ static void the_file_has_named_dimensions(void **state)
   idm_posterior *back;
   char path[SUPPORT_PATH];
   support_path(path);
-  check(idm_posterior_write_netcdf(p, problem, NULL, path, &support_error));
-  check(idm_posterior_read_netcdf(path, &back, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, path, &support_error));
+  check(idm_posterior_read_file(path, &back, &support_error));
   check_series(p, back);
   int file, group, variable, rank, dimension[3];
   char name[NC_MAX_NAME + 1];

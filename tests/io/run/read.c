@@ -30,9 +30,9 @@ static void put_run(const folder *f, const char *inner, uint64_t seed)
   snprintf(path, sizeof path, "%s/config.yaml", in(f, inner));
   check(idm_request_write(problem, &request, path, &support_error));
   snprintf(path, sizeof path, "%s/run.nc", in(f, inner));
-  check(idm_posterior_write_netcdf(p, problem, NULL, path, &support_error));
+  check(idm_posterior_write_file(p, problem, NULL, path, &support_error));
   snprintf(path, sizeof path, "%s/summary.json", in(f, inner));
-  check(idm_summary_write(p, assessment, NULL, path, &support_error));
+  check(idm_posterior_write_summary(p, assessment, NULL, path, &support_error));
   idm_assessment_destroy(assessment);
   idm_posterior_destroy(p);
   idm_problem_destroy(problem);

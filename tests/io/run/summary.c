@@ -119,7 +119,7 @@ static void test_every_part(void **state)
                                      .pseudo_r2 = 0.5,
                                      .pseudo_r2_rates = 0.4,
                                      .divergence = NAN};
-  check(idm_summary_write(p, a, &projection, f->file, &support_error));
+  check(idm_posterior_write_summary(p, a, &projection, f->file, &support_error));
   assert_int_equal(entries(f, 0), 1);
   json_t *j = load(f);
   assert_string_equal(json_string_value(AT(j, "inverse")), "bayes");
@@ -191,7 +191,7 @@ static void test_draws_only(void **state)
   idm_posterior *p = made_up(2, 50, names, 3, true);
   idm_assessment *a;
   check(idm_assess_draws(p, &a, &support_error));
-  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
   json_t *j = load(f);
   static const char *const absent[] = {"identification", "ridge",      "sensitivity",
                                        "discretisation", "projection", "maximum_log_likelihood"};
@@ -208,7 +208,7 @@ static void test_cannot_write(void **state)
   (void)state;
   idm_posterior *p = made_up(1, 5, names, 3, true);
   idm_assessment *a = made_up_assessment();
-  assert_int_equal(idm_summary_write(p, a, NULL, "no/such/summary.json", &support_error),
+  assert_int_equal(idm_posterior_write_summary(p, a, NULL, "no/such/summary.json", &support_error),
                    IDM_SYSTEM);
   idm_assessment_destroy(a);
   idm_posterior_destroy(p);
@@ -225,7 +225,7 @@ static void test_read_takes_the_verdict(void **state)
   idm_assessment *a = made_up_assessment();
   for (int trusted = 0; trusted < 4; trusted++) {
     a->trusted = trusted & 1;
-    check(idm_summary_write(p, a, NULL, f->file, &support_error));
+    check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
     idm_assessment *own = calloc(1, sizeof *own);
     assert_non_null(own);
     own->trusted = trusted & 2;
@@ -244,7 +244,7 @@ static void test_read_takes_the_verdict(void **state)
   }
   /* A file without failures does not hide those of the draws. */
   idm_notes_clear(&a->failures);
-  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
   idm_assessment *own = calloc(1, sizeof *own);
   assert_non_null(own);
   idm_notes_add(&own->failures, "of my own");
@@ -276,7 +276,7 @@ static void test_read_takes_profiles(void **state)
   idm_assessment *a = made_up_assessment();
   idm_assessment *own = calloc(1, sizeof *own);
   assert_non_null(own);
-  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
   check(idm_summary_read(f->file, p, own, &support_error));
   assert_int_equal(own->parameters, 2);
   const idm_identification *id = &own->parameter[0], *was = &a->parameter[0];
@@ -398,7 +398,7 @@ static void test_truncations(void **state)
   const folder *f = *state;
   idm_posterior *p = made_up(1, 5, names, 3, true);
   idm_assessment *a = made_up_assessment();
-  check(idm_summary_write(p, a, NULL, f->file, &support_error));
+  check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
   char *text;
   size_t length;
   check(idm_file_read(f->file, 1 << 20, &text, &length, &support_error));
