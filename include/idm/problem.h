@@ -32,7 +32,8 @@ IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, cons
                                            idm_error *opt_error);
 
 /* A problem as arrays and names, for idm_problem_from_arrays. Set `size` to sizeof the struct, and
- * fields that are not used to 0. */
+ * fields that are not used to 0: later versions of 1.x append fields, and take structs of earlier
+ * versions. */
 typedef struct idm_problem_arrays {
   size_t size;              /* sizeof(idm_problem_arrays) */
   size_t states;            /* number of states */

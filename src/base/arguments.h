@@ -2,6 +2,8 @@
 #ifndef IDM_BASE_ARGUMENTS_H
 #define IDM_BASE_ARGUMENTS_H
 
+#include <stddef.h>
+
 #include "idm/status.h"
 
 /* Marks a function that refuses arguments that are NULL or belong to another problem;
@@ -12,6 +14,15 @@
  * IDM_OK. */
 idm_status idm_check_arguments(const char *function, const void *const *pointers, size_t count,
                                const char *names, idm_error *opt_error);
+
+/* Copy a struct of a caller, whose first field is its size, into `to` of `known` bytes, zeroed
+ * before. `least` is the size of its version 1.0, and the least accepted; a struct of a later
+ * version may be longer, if the fields that this version lacks are 0. Else IDM_USAGE with the name
+ * of the struct. */
+idm_status idm_struct_read(void *to, size_t known, size_t least, const void *from, const char *name,
+                           idm_error *opt_error);
+/* Size of a struct whose last field is `field`, without padding. */
+#define IDM_SIZE_UP_TO(type, field) (offsetof(type, field) + sizeof((type){0}.field))
 
 /* Return from the calling function where an argument is NULL. That function has a parameter
  * opt_error and returns an idm_status. */

@@ -122,6 +122,27 @@ idm_status idm_check_arguments(const char *function, const void *const *pointers
                   (int)strcspn(names, ","), names);
 }
 
+/* Largest size of a struct of a caller: a larger number is not a size. */
+enum { max_struct = 4096 };
+
+idm_status idm_struct_read(void *to, size_t known, size_t least, const void *from, const char *name,
+                           idm_error *opt_error)
+{
+  size_t size;
+  memcpy(&size, from, sizeof size);
+  if (size < least || size > max_struct)
+    return idm_fail(opt_error, IDM_USAGE, "%s.size is %zu; expected sizeof(%s), %zu", name, size,
+                    name, known);
+  for (size_t i = known; i < size; i++)
+    if (((const unsigned char *)from)[i])
+      return idm_fail(opt_error, IDM_USAGE,
+                      "%s has fields of a later version, which version %s lacks: set them to 0",
+                      name, idm_version());
+  memset(to, 0, known);
+  memcpy(to, from, size < known ? size : known);
+  return IDM_OK;
+}
+
 /* === version ================================================================================ */
 
 /* The version that the build defines. */

@@ -13,10 +13,6 @@
 static idm_status check_arrays(const idm_problem *problem, const idm_data_arrays *a,
                                idm_error *opt_error)
 {
-  if (a->size != sizeof *a)
-    return idm_fail(opt_error, IDM_USAGE,
-                    "idm_data_arrays.size is %zu; expected sizeof(idm_data_arrays), %zu", a->size,
-                    sizeof *a);
   if (!a->rows || !a->action || !a->observation || !a->trajectory)
     return idm_fail(opt_error, IDM_USAGE,
                     "a log needs rows, and of each its action, observation and trajectory");
@@ -144,13 +140,16 @@ idm_status idm_data_from_arrays(const idm_problem *problem, const idm_data_array
 {
   idm_require(problem, arrays, ret_data);
   *ret_data = NULL;
-  idm_status status = check_arrays(problem, arrays, opt_error);
+  idm_data_arrays a;
+  idm_status status = idm_struct_read(&a, sizeof a, IDM_SIZE_UP_TO(idm_data_arrays, level), arrays,
+                                      "idm_data_arrays", opt_error);
+  if (status == IDM_OK) status = check_arrays(problem, &a, opt_error);
   if (status != IDM_OK) return status;
   idm_data *data = idm_new(1, sizeof *data);
-  if (!data || !allocate(arrays, idm_setting_sizes(problem->setting), data))
+  if (!data || !allocate(&a, idm_setting_sizes(problem->setting), data))
     status = idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = name_agents(arrays, data, opt_error);
-  if (status == IDM_OK) status = add_covariates(arrays, data, opt_error);
+  if (status == IDM_OK) status = name_agents(&a, data, opt_error);
+  if (status == IDM_OK) status = add_covariates(&a, data, opt_error);
   if (status == IDM_OK) status = idm_data_validate(data, problem->setting, opt_error);
   if (status == IDM_OK)
     *ret_data = data;

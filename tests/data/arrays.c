@@ -291,6 +291,18 @@ static void missing_arrays_are_refused(void **state)
   idm_data *data;
   a.size = 8;
   expect_refusal(problem, &a, IDM_USAGE, "size is 8");
+  a.size = 0;
+  expect_refusal(problem, &a, IDM_USAGE, "size is 0");
+  /* A later version has more fields, which are 0. */
+  struct {
+    idm_data_arrays arrays;
+    double more[3];
+  } later = {.arrays = arrays()};
+  later.arrays.size = sizeof later;
+  check(idm_data_from_arrays(problem, &later.arrays, &data, &support_error));
+  idm_data_destroy(data);
+  later.more[2] = 1;
+  expect_refusal(problem, &later.arrays, IDM_USAGE, "fields of a later version");
 #define WITHOUT(field)                                                                             \
   do {                                                                                             \
     a = arrays();                                                                                  \

@@ -88,10 +88,6 @@ static idm_status check_names(const char *const *name, size_t count, const char 
 /* IDM_USAGE where an array is missing. */
 static idm_status check_arrays(const idm_problem_arrays *a, idm_error *opt_error)
 {
-  if (a->size != sizeof *a)
-    return idm_fail(opt_error, IDM_USAGE,
-                    "idm_problem_arrays.size is %zu; expected sizeof(idm_problem_arrays), %zu",
-                    a->size, sizeof *a);
   if (!a->states || !a->actions || !a->state || !a->action || !a->transition || !a->utility)
     return idm_fail(opt_error, IDM_USAGE,
                     "a problem needs states, actions, transition and utility");
@@ -111,11 +107,14 @@ idm_status idm_problem_from_arrays(const idm_problem_arrays *arrays, idm_problem
   *ret_problem = NULL;
   char *text = NULL;
   size_t length = 0;
-  idm_status status = check_arrays(arrays, opt_error);
+  idm_problem_arrays a;
+  idm_status status = idm_struct_read(&a, sizeof a, IDM_SIZE_UP_TO(idm_problem_arrays, opt_more),
+                                      arrays, "idm_problem_arrays", opt_error);
+  if (status == IDM_OK) status = check_arrays(&a, opt_error);
   if (status != IDM_OK) return status;
   FILE *out = open_memstream(&text, &length);
   if (!out) return idm_fail_memory(opt_error);
-  const bool complete = write_sections(arrays, out);
+  const bool complete = write_sections(&a, out);
   if (fclose(out) != 0 || !complete)
     status = idm_fail_memory(opt_error);
   else

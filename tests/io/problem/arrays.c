@@ -273,6 +273,18 @@ static void missing_arrays_are_refused(void **state)
   idm_problem *problem;
   a.size -= sizeof a.opt_more;
   expect_refusal(&a, IDM_USAGE, "size");
+  a.size = 0;
+  expect_refusal(&a, IDM_USAGE, "size is 0");
+  /* A later version has more fields, which are 0. */
+  struct {
+    idm_problem_arrays arrays;
+    double more[3];
+  } later = {.arrays = ward()};
+  later.arrays.size = sizeof later;
+  check(idm_problem_from_arrays(&later.arrays, &problem, &support_error));
+  idm_problem_destroy(problem);
+  later.more[0] = 1;
+  expect_refusal(&later.arrays, IDM_USAGE, "fields of a later version");
 #define WITHOUT(field, words)                                                                      \
   do {                                                                                             \
     a = ward();                                                                                    \
