@@ -38,8 +38,8 @@ int main(void)
   double mean = 0;
   for (size_t i = 0; i < draws; i++) mean += alpha[i] / (double)draws;
   if (status == IDM_OK)
-    printf("%s: mean %.1f of %zu draws; %s\n", idm_posterior_quantity(posterior, 0), mean, draws,
-           idm_assessment_verdict(idm_posterior_assessment(posterior)));
+    printf("%s: mean %.1f of %zu draws; %s\n", idm_posterior_quantity_name(posterior, 0), mean,
+           draws, idm_assessment_verdict(idm_posterior_assessment(posterior)));
   else
     fprintf(stderr, "%s\n", error.message);
   idm_posterior_destroy(posterior);

@@ -45,7 +45,7 @@ int main(void)
     if (status == IDM_OK) status = idm_agent_act(agent, &action, &error);
     if (status != IDM_OK) break;
     printf("%d: P(diseased) = %.3f, V = %.2f: %s\n", step, belief[1],
-           idm_plan_value(plan, 0, belief), idm_problem_action(problem, action));
+           idm_plan_value(plan, 0, belief), idm_problem_action_name(problem, action));
     /* Every test is positive in this example. */
     if (action == 2) status = idm_agent_observe(agent, action, 1, 0, &error);
   }

@@ -26,18 +26,18 @@ IDM_API idm_status idm_audit_create(const idm_problem *problem, const idm_data *
 IDM_API void idm_audit_destroy(idm_audit *audit);
 
 /* Number of groups, "all" being the last; of contrasts; and of numbers per group. */
-IDM_API size_t idm_audit_groups_count(const idm_audit *audit);
+IDM_API size_t idm_audit_groups(const idm_audit *audit);
 IDM_API size_t idm_audit_contrasts(const idm_audit *audit);
 IDM_API size_t idm_audit_numbers(const idm_audit *audit);
 /* Names: of number `index`, of group `index`, and of the two sides of contrast `index` (`side` 0
  * and 1, the second is subtracted). NULL past the last. */
-IDM_API const char *idm_audit_number(const idm_audit *audit, size_t index);
+IDM_API const char *idm_audit_number_name(const idm_audit *audit, size_t index);
 IDM_API const char *idm_audit_group_name(const idm_audit *audit, size_t index);
-IDM_API const char *idm_audit_side(const idm_audit *audit, size_t index, int side);
+IDM_API const char *idm_audit_side_name(const idm_audit *audit, size_t index, int side);
 /* Verdict on group or contrast `index`: "identified", "population-driven", "depends on dynamics",
  * "prior-driven", "groups differ", "unchecked" or "failed"; NULL past the last. */
-IDM_API const char *idm_audit_verdict_of_group(const idm_audit *audit, size_t index);
-IDM_API const char *idm_audit_verdict_of_contrast(const idm_audit *audit, size_t index);
+IDM_API const char *idm_audit_group_verdict(const idm_audit *audit, size_t index);
+IDM_API const char *idm_audit_contrast_verdict(const idm_audit *audit, size_t index);
 
 /* A number of a group or of a contrast. */
 typedef struct idm_audit_estimate {

@@ -26,7 +26,7 @@ IDM_API void idm_calibration_destroy(idm_calibration *calibration);
 IDM_API size_t idm_calibration_done(const idm_calibration *calibration);
 /* Number of quantities, and the name of one; NULL past the last. The last is the log-likelihood. */
 IDM_API size_t idm_calibration_quantities(const idm_calibration *calibration);
-IDM_API const char *idm_calibration_quantity(const idm_calibration *calibration, size_t index);
+IDM_API const char *idm_calibration_quantity_name(const idm_calibration *calibration, size_t index);
 
 /* How well a quantity is recovered. */
 typedef struct idm_recovery_accuracy {

@@ -75,15 +75,15 @@ IDM_API size_t idm_data_agents(const idm_data *data);
 IDM_API const int32_t *idm_data_actions(const idm_data *data, size_t *ret_length);
 IDM_API const int32_t *idm_data_observations(const idm_data *data, size_t *ret_length);
 IDM_API const size_t *idm_data_first_rows(const idm_data *data, size_t *ret_length);
-IDM_API const uint32_t *idm_data_agents_of(const idm_data *data, size_t *ret_length);
+IDM_API const uint32_t *idm_data_trajectory_agents(const idm_data *data, size_t *ret_length);
 
 /* Name of agent `index`; NULL past the last. */
-IDM_API const char *idm_data_agent(const idm_data *data, size_t index);
+IDM_API const char *idm_data_agent_name(const idm_data *data, size_t index);
 /* Name of a trajectory, which belongs to the log or, where the log has no names, its number from 1,
  * written into buffer. Returns the text; "" past the last. Numbers of idm_data_arrays are no names.
  */
-IDM_API const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *buffer,
-                                        size_t size);
+IDM_API const char *idm_data_trajectory_name(const idm_data *data, size_t trajectory, char *buffer,
+                                             size_t size);
 /* Find a trajectory by its name: IDM_USAGE where there is none, or more than one. */
 IDM_API idm_status idm_data_find_trajectory(const idm_data *data, const char *name,
                                             size_t *ret_trajectory, idm_error *opt_error);

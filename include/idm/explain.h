@@ -111,7 +111,7 @@ IDM_API idm_interval idm_explanation_surprise(const idm_explanation *explanation
                                               const idm_data *data, size_t row);
 /* Biases of recognition that the numbers of an agent show: name of bias `index` of the table of
  * docs/reference/explain.md, and whether the agent shows it. NULL past the last. */
-IDM_API const char *idm_explanation_bias(size_t index);
+IDM_API const char *idm_explanation_bias_name(size_t index);
 IDM_API bool idm_explanation_has_bias(const idm_explanation *explanation, size_t person,
                                       size_t index);
 

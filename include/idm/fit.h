@@ -66,7 +66,7 @@ IDM_API size_t idm_posterior_draws(const idm_posterior *posterior);
 IDM_API size_t idm_posterior_quantities(const idm_posterior *posterior);
 /* Name of quantity `index`: a parameter as "alpha", its coordinate where this is summarised as
  * "inverse_beta", a person's as "log_alpha[ann]"; NULL past the last. */
-IDM_API const char *idm_posterior_quantity(const idm_posterior *posterior, size_t index);
+IDM_API const char *idm_posterior_quantity_name(const idm_posterior *posterior, size_t index);
 /* Find a quantity by its name; the number of quantities where there is none. */
 IDM_API size_t idm_posterior_find(const idm_posterior *posterior, const char *name);
 /* View the draws of a quantity without copying: *ret_length numbers, [chain][draw], valid as long
@@ -152,9 +152,9 @@ IDM_API const char *idm_assessment_misfit(const idm_assessment *assessment, size
 IDM_API const char *idm_assessment_remark(const idm_assessment *assessment, size_t index);
 /* Checks, by index: name (NULL past the last), outcome ("passed", "failed", ...; empty where the
  * check does not apply) and value (NaN where there is none). `idm list checks` describes them. */
-IDM_API const char *idm_assessment_check(const idm_assessment *assessment, size_t index);
-IDM_API const char *idm_assessment_outcome(const idm_assessment *assessment, size_t index);
-IDM_API double idm_assessment_value(const idm_assessment *assessment, size_t index);
+IDM_API const char *idm_assessment_check_name(const idm_assessment *assessment, size_t index);
+IDM_API const char *idm_assessment_check_outcome(const idm_assessment *assessment, size_t index);
+IDM_API double idm_assessment_check_value(const idm_assessment *assessment, size_t index);
 
 /* Write summary.json of an answer: diagnostics, what the data identify, distance and verdict. "-"
  * is standard output. */

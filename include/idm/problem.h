@@ -107,9 +107,9 @@ IDM_API size_t idm_problem_actions(const idm_problem *problem);
 IDM_API size_t idm_problem_observations(const idm_problem *problem);
 
 /* Names of state, action and observation `index`; NULL past the last. */
-IDM_API const char *idm_problem_state(const idm_problem *problem, size_t index);
-IDM_API const char *idm_problem_action(const idm_problem *problem, size_t index);
-IDM_API const char *idm_problem_observation(const idm_problem *problem, size_t index);
+IDM_API const char *idm_problem_state_name(const idm_problem *problem, size_t index);
+IDM_API const char *idm_problem_action_name(const idm_problem *problem, size_t index);
+IDM_API const char *idm_problem_observation_name(const idm_problem *problem, size_t index);
 
 /* View an array of the problem without copying: *ret_values points to *ret_length numbers that
  * belong to the problem and are valid until it changes. `name` is "start" [state],

@@ -159,7 +159,7 @@ static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int
     printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat,
            n->contraction, n->prior_shift,
            cli_is_graphical(call) ? cli_interval(&span, range.low, range.high, columns, drawn) : "",
-           cli_is_graphical(call) ? "  " : "", idm_audit_group_verdict(g));
+           cli_is_graphical(call) ? "  " : "", idm_group_verdict_text(g));
   }
 }
 
@@ -180,7 +180,7 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
     cli_print_cell(stdout, 9, 4, n->positive);
     if (holm) cli_print_cell(stdout, 8, 4, n->adjusted);
     if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
-    const char *word = idm_audit_contrast_verdict(c);
+    const char *word = idm_contrast_verdict_text(c);
     const bool plain = strcmp(word, idm_audit_verdict_name(IDM_AUDIT_IDENTIFIED)) == 0;
     printf("%s%s%s\n", n->significant ? " *" : "", plain ? "" : "  ", plain ? "" : word);
   }

@@ -141,7 +141,7 @@ static json_t *case_object(const cli_explained *x, size_t t)
   char number[24];
   json_t *object = json_object();
   idm_json_set(&object, "trajectory",
-               idm_json_text(idm_data_trajectory(x->data, t, number, sizeof number)));
+               idm_json_text(idm_data_trajectory_name(x->data, t, number, sizeof number)));
   idm_json_set(&object, "agent", idm_json_text(x->e->name.name[x->e->agent[t]]));
   return object;
 }
@@ -395,7 +395,7 @@ static idm_status print_trajectory(const cli_explained *x)
   const int action_width = max_width(&setting->actions, 14);
   const int observation_width = max_width(&setting->observations, 4);
   char number[24];
-  printf("trajectory %s of agent %s: ", idm_data_trajectory(x->data, t, number, sizeof number),
+  printf("trajectory %s of agent %s: ", idm_data_trajectory_name(x->data, t, number, sizeof number),
          x->e->name.name[x->e->agent[t]]);
   print_delay(&x->e->one[t], cli_given(x->call, "due"));
   int beliefs = -1;
@@ -435,7 +435,7 @@ static idm_status print_surprising(const cli_explained *x)
                                      &x->call->error);
     if (status != IDM_OK) break;
     print_name(16, x->e->name.name[x->e->agent[t]]);
-    print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
+    print_name(20, idm_data_trajectory_name(x->data, t, number, sizeof number));
     printf("%5zu ", row - x->data->first[t] + 1);
     print_name(action_width, action_at(x, row));
     printf("%8.3f ", idm_explanation_surprise(x->e, x->data, row).mean);
@@ -465,7 +465,7 @@ static void print_belated(const cli_explained *x)
     snprintf(at, sizeof at, one->censored ? "never" : "%zu", one->step);
     snprintf(late, sizeof late, "%s%ld", one->censored ? ">= " : "", one->delayed);
     print_name(16, x->e->name.name[x->e->agent[t]]);
-    print_name(20, idm_data_trajectory(x->data, t, number, sizeof number));
+    print_name(20, idm_data_trajectory_name(x->data, t, number, sizeof number));
     printf("%9s %9zu %9s %10.3f\n", at, one->due, late, one->regret);
   }
 }

@@ -193,13 +193,13 @@ const size_t *idm_data_first_rows(const idm_data *data, size_t *ret_length)
   return data ? data->first : NULL;
 }
 
-const uint32_t *idm_data_agents_of(const idm_data *data, size_t *ret_length)
+const uint32_t *idm_data_trajectory_agents(const idm_data *data, size_t *ret_length)
 {
   if (ret_length) *ret_length = idm_data_trajectories(data);
   return data ? data->agent : NULL;
 }
 
-const char *idm_data_agent(const idm_data *data, size_t index)
+const char *idm_data_agent_name(const idm_data *data, size_t index)
 {
   return index < idm_data_agents(data) ? data->agent_name.name[index] : NULL;
 }

@@ -117,7 +117,8 @@ const char *idm_data_file(const idm_data *data, size_t row)
   return file < data->file_name.count ? data->file_name.name[file] : "";
 }
 
-const char *idm_data_trajectory(const idm_data *data, size_t trajectory, char *buffer, size_t size)
+const char *idm_data_trajectory_name(const idm_data *data, size_t trajectory, char *buffer,
+                                     size_t size)
 {
   if (!data || trajectory >= data->trajectories) return "";
   if (trajectory < data->trajectory_name.count) return data->trajectory_name.name[trajectory];
@@ -134,7 +135,7 @@ idm_status idm_data_find_trajectory(const idm_data *data, const char *name, size
   const size_t count = data->trajectories;
   *ret_trajectory = count;
   for (size_t t = 0; t < count; t++) {
-    if (strcmp(name, idm_data_trajectory(data, t, number, sizeof number)) != 0) continue;
+    if (strcmp(name, idm_data_trajectory_name(data, t, number, sizeof number)) != 0) continue;
     if (*ret_trajectory < count)
       return idm_fail(opt_error, IDM_USAGE,
                       "there are several trajectories '%s', of agents '%s' and '%s'; choose one "
@@ -146,7 +147,7 @@ idm_status idm_data_find_trajectory(const idm_data *data, const char *name, size
   if (*ret_trajectory < count) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE, "there is no trajectory '%s'; the log has %zu%s%s%s", name,
                   count, count ? ", the first is '" : "",
-                  count ? idm_data_trajectory(data, 0, number, sizeof number) : "",
+                  count ? idm_data_trajectory_name(data, 0, number, sizeof number) : "",
                   count ? "'" : "");
 }
 

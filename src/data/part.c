@@ -519,8 +519,8 @@ idm_status idm_data_note_duplicates(const idm_data *data, idm_notes *opt_notes,
         "%zu trajector%s the same rows as another one under %s own name ('%.100s' and '%.100s'), "
         "for longer than chance explains: check whether the log contains the same data twice",
         c.duplicates, c.duplicates == 1 ? "y has" : "ies have", c.duplicates == 1 ? "its" : "their",
-        idm_data_trajectory(data, c.other, other, sizeof other),
-        idm_data_trajectory(data, c.one, one, sizeof one));
+        idm_data_trajectory_name(data, c.other, other, sizeof other),
+        idm_data_trajectory_name(data, c.one, one, sizeof one));
   duplicate_search_clear(&c);
   return made ? IDM_OK : idm_fail_memory(opt_error);
 }

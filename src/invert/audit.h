@@ -190,10 +190,10 @@ typedef struct idm_audit {
 /* The verdict on a group in words: "depends on dynamics" where `depends` is set and the verdict is
  * no worse; "unchecked" in place of "identified" where some checks of its log were not run. NULL
  * for NULL. */
-IDM_CHECKED const char *idm_audit_group_verdict(const idm_audit_group *group);
+IDM_CHECKED const char *idm_group_verdict_text(const idm_audit_group *group);
 /* The verdict on a contrast in words: "depends on dynamics" where `depends` is set, else as for a
  * group. NULL for NULL. */
-IDM_CHECKED const char *idm_audit_contrast_verdict(const idm_audit_contrast *contrast);
+IDM_CHECKED const char *idm_contrast_verdict_text(const idm_audit_contrast *contrast);
 
 /* Audit: infer the free numbers of every group and of all, and their contrasts. The dynamics are
  * those of the problem, or those of the draws in opt_cut; with dynamics by group, the audit runs

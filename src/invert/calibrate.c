@@ -577,7 +577,7 @@ size_t idm_calibration_quantities(const idm_calibration *calibration)
   return calibration ? calibration->quantity.count : 0;
 }
 
-const char *idm_calibration_quantity(const idm_calibration *calibration, size_t index)
+const char *idm_calibration_quantity_name(const idm_calibration *calibration, size_t index)
 {
   return index < idm_calibration_quantities(calibration) ? calibration->quantity.name[index] : NULL;
 }

@@ -504,7 +504,7 @@ size_t idm_posterior_quantities(const idm_posterior *posterior)
   return posterior ? posterior->quantity.count : 0;
 }
 
-const char *idm_posterior_quantity(const idm_posterior *posterior, size_t index)
+const char *idm_posterior_quantity_name(const idm_posterior *posterior, size_t index)
 {
   return index < idm_posterior_quantities(posterior) ? posterior->quantity.name[index] : NULL;
 }

@@ -194,9 +194,9 @@ IDM_CHECKED idm_status idm_audit_request_check(const idm_audit_request *request,
 /* The groups of a request, by column or by predicates. The data must contain the columns of
  * idm_audit_columns as covariates. *ret_groups is the caller's. Errors as of
  * idm_audit_request_check, idm_groups_by and idm_groups_where. */
-IDM_CHECKED idm_status idm_audit_groups(const idm_audit_request *request, const idm_data *data,
-                                        idm_groups **ret_groups, idm_notes *opt_notes,
-                                        idm_error *opt_error);
+IDM_CHECKED idm_status idm_groups_create(const idm_audit_request *request, const idm_data *data,
+                                         idm_groups **ret_groups, idm_notes *opt_notes,
+                                         idm_error *opt_error);
 /* Names of the columns that a log must keep for the groups of a request (idm_csv_options.keep).
  * *ret_columns is the caller's. IDM_USAGE where the request or a predicate is not valid. */
 IDM_CHECKED idm_status idm_audit_columns(const idm_audit_request *request, idm_labels *ret_columns,

@@ -88,7 +88,7 @@ static void name_case(const idm_explanation *e, const idm_data *data, idm_case_k
     snprintf(what, sizeof what, "not rational: due at %zu", found->due);
   if (kind == IDM_CASE_BELATED) snprintf(what, sizeof what, "belated by %ld", found->delayed);
   snprintf(one->title, sizeof one->title, "%s (%.80s)", what,
-           idm_data_trajectory(data, one->trajectory, number, sizeof number));
+           idm_data_trajectory_name(data, one->trajectory, number, sizeof number));
 }
 
 idm_status idm_cases_choose(const idm_problem *problem, const idm_data *data, int32_t due,

@@ -556,17 +556,17 @@ static const char *name_at(const idm_labels *labels, size_t index)
   return index < labels->count ? labels->name[index] : NULL;
 }
 
-const char *idm_problem_state(const idm_problem *problem, size_t index)
+const char *idm_problem_state_name(const idm_problem *problem, size_t index)
 {
   return problem ? name_at(&problem->setting->states, index) : NULL;
 }
 
-const char *idm_problem_action(const idm_problem *problem, size_t index)
+const char *idm_problem_action_name(const idm_problem *problem, size_t index)
 {
   return problem ? name_at(&problem->setting->actions, index) : NULL;
 }
 
-const char *idm_problem_observation(const idm_problem *problem, size_t index)
+const char *idm_problem_observation_name(const idm_problem *problem, size_t index)
 {
   return problem ? name_at(&problem->setting->observations, index) : NULL;
 }

@@ -75,7 +75,7 @@ static json_t *group_object(const idm_audit *a, const idm_audit_group *g)
     idm_json_set(&object, "within", within);
   }
   put_log_loss(&object, g);
-  idm_json_set(&object, "verdict", json_string(idm_audit_group_verdict(g)));
+  idm_json_set(&object, "verdict", json_string(idm_group_verdict_text(g)));
   idm_json_set(&object, "reasons", idm_json_texts(&g->reasons));
   return object;
 }
@@ -108,7 +108,7 @@ static json_t *contrasts_array(const idm_audit *a)
       put_numbers(&pooled, a, a->contrast[i].pooled, true);
       idm_json_set(&one, "pooled_dynamics", pooled);
     }
-    idm_json_set(&one, "verdict", json_string(idm_audit_contrast_verdict(&a->contrast[i])));
+    idm_json_set(&one, "verdict", json_string(idm_contrast_verdict_text(&a->contrast[i])));
     idm_json_append(&array, one);
   }
   return array;
@@ -330,7 +330,7 @@ idm_status idm_run_audit(const char *folder, idm_run_mode mode, const idm_proble
   idm_checkpointer checkpointer;
   idm_groups *groups = NULL;
   idm_status status = idm_request_check(problem, &request->request, opt_error);
-  if (status == IDM_OK) status = idm_audit_groups(request, data, &groups, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_groups_create(request, data, &groups, opt_notes, opt_error);
   if (status == IDM_OK)
     status = idm_run_begin(&run_writer, folder, mode, &request->request, opt_error);
   if (status == IDM_OK) {
@@ -380,7 +380,7 @@ idm_status idm_audit_create(const idm_problem *problem, const idm_data *data,
     status = idm_request_hash_dynamics(&request->request, opt_error);
   if (status == IDM_OK) status = idm_request_check(problem, &request->request, opt_error);
   if (status == IDM_OK) status = idm_audit_request_check(request, opt_error);
-  if (status == IDM_OK) status = idm_audit_groups(request, data, &groups, opt_notes, opt_error);
+  if (status == IDM_OK) status = idm_groups_create(request, data, &groups, opt_notes, opt_error);
   if (status == IDM_OK)
     status = refine_lattice(problem, data, &request->request.settings, &watch, &refined,
                             &refinement, opt_error);

@@ -100,7 +100,7 @@ static void test_logs(void **state)
   (void)state;
   fitted f = open_fit();
   char first[24];
-  const char *name = idm_data_trajectory(f.data, 0, first, sizeof first);
+  const char *name = idm_data_trajectory_name(f.data, 0, first, sizeof first);
   const idm_plot_subject subject = {.problem = f.problem, .data = f.data};
   const wanted plots[] = {{"calibration", subject, {0}},
                           {"prc", subject, {0}},

@@ -59,11 +59,12 @@ static void expect_same_views(const idm_data *a, const idm_data *b)
   const size_t *first = idm_data_first_rows(a, &rows), *first_of_b = idm_data_first_rows(b, &other);
   assert_int_equal(rows, other);
   assert_memory_equal(first, first_of_b, rows * sizeof *first);
-  const uint32_t *of = idm_data_agents_of(a, &rows), *of_b = idm_data_agents_of(b, &other);
+  const uint32_t *of = idm_data_trajectory_agents(a, &rows),
+                 *of_b = idm_data_trajectory_agents(b, &other);
   assert_int_equal(rows, other);
   assert_memory_equal(of, of_b, rows * sizeof *of);
   for (size_t i = 0; i < idm_data_agents(a); i++)
-    assert_string_equal(idm_data_agent(a, i), idm_data_agent(b, i));
+    assert_string_equal(idm_data_agent_name(a, i), idm_data_agent_name(b, i));
 }
 
 /* --- the same log --------------------------------------------------------------------------- */
@@ -113,12 +114,12 @@ static void views_of_a_log(void **state)
   assert_int_equal(length, ROWS);
   assert_memory_equal(idm_data_first_rows(data, &length), firsts, sizeof firsts);
   assert_int_equal(length, 6);
-  assert_memory_equal(idm_data_agents_of(data, &length), agents, sizeof agents);
+  assert_memory_equal(idm_data_trajectory_agents(data, &length), agents, sizeof agents);
   assert_int_equal(length, 5);
-  for (size_t i = 0; i < 4; i++) assert_string_equal(idm_data_agent(data, i), names[i]);
-  assert_null(idm_data_agent(data, 4));
+  for (size_t i = 0; i < 4; i++) assert_string_equal(idm_data_agent_name(data, i), names[i]);
+  assert_null(idm_data_agent_name(data, 4));
   /* Trajectories are numbered, whatever their numbers in the arrays. */
-  assert_string_equal(idm_data_trajectory(data, 4, name, sizeof name), "5");
+  assert_string_equal(idm_data_trajectory_name(data, 4, name, sizeof name), "5");
   check(idm_data_find_trajectory(data, "3", &found, &support_error));
   assert_int_equal(found, 2);
   assert_int_equal(idm_data_find_trajectory(data, "8", &found, &error), IDM_USAGE);
@@ -140,9 +141,9 @@ static void nothing_of_no_log(void **state)
   assert_null(idm_data_first_rows(NULL, &length));
   assert_int_equal(length, 0);
   length = 7;
-  assert_null(idm_data_agents_of(NULL, &length));
+  assert_null(idm_data_trajectory_agents(NULL, &length));
   assert_int_equal(length, 0);
-  assert_null(idm_data_agent(NULL, 0));
+  assert_null(idm_data_agent_name(NULL, 0));
   assert_null(idm_data_actions(NULL, NULL));
   idm_data_destroy(NULL);
 }
@@ -156,9 +157,9 @@ static void one_agent_per_trajectory(void **state)
   a.opt_agent = NULL;
   idm_data *data = make(problem, &a);
   assert_int_equal(idm_data_agents(data), 5);
-  for (uint32_t t = 0; t < 5; t++) assert_int_equal(idm_data_agents_of(data, NULL)[t], t);
-  assert_string_equal(idm_data_agent(data, 0), "1");
-  assert_string_equal(idm_data_agent(data, 4), "5");
+  for (uint32_t t = 0; t < 5; t++) assert_int_equal(idm_data_trajectory_agents(data, NULL)[t], t);
+  assert_string_equal(idm_data_agent_name(data, 0), "1");
+  assert_string_equal(idm_data_agent_name(data, 4), "5");
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }

@@ -196,7 +196,7 @@ static void test_find(void **state)
   size_t found;
   idm_error error = {0};
   idm_labels_destroy(&data->trajectory_name);
-  assert_string_equal(idm_data_trajectory(data, 1, number, sizeof number), "2");
+  assert_string_equal(idm_data_trajectory_name(data, 1, number, sizeof number), "2");
   assert_int_equal(idm_data_find_trajectory(data, "2", &found, &error), IDM_OK);
   assert_int_equal(found, 1);
   assert_int_equal(idm_data_find_trajectory(data, "3", &found, &error), IDM_USAGE);
@@ -204,8 +204,8 @@ static void test_find(void **state)
   assert_int_equal(idm_labels_create(&data->trajectory_name, 2, NULL), IDM_OK);
   for (size_t t = 0; t < 2; t++)
     assert_int_equal(idm_labels_set(&data->trajectory_name, t, t ? "b" : "a", 1, NULL), IDM_OK);
-  assert_string_equal(idm_data_trajectory(data, 1, number, sizeof number), "b");
-  assert_string_equal(idm_data_trajectory(data, 2, number, sizeof number), "");
+  assert_string_equal(idm_data_trajectory_name(data, 1, number, sizeof number), "b");
+  assert_string_equal(idm_data_trajectory_name(data, 2, number, sizeof number), "");
   assert_int_equal(idm_data_find_trajectory(data, "b", &found, &error), IDM_OK);
   assert_int_equal(found, 1);
   assert_int_equal(idm_data_find_trajectory(data, "1", &found, &error), IDM_USAGE);

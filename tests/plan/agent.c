@@ -177,7 +177,7 @@ static double step_through(const idm_problem *problem, const idm_data *data, con
   const int32_t *action = idm_data_actions(data, &rows);
   const int32_t *observation = idm_data_observations(data, NULL);
   const size_t *first = idm_data_first_rows(data, NULL);
-  const uint32_t *of = idm_data_agents_of(data, NULL);
+  const uint32_t *of = idm_data_trajectory_agents(data, NULL);
   double total = 0;
   *brier = 0;
   for (size_t agent = 0; agent < idm_data_agents(data); agent++) {

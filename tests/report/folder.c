@@ -214,7 +214,7 @@ static void report_of_a_run(void **state)
   char *page = contents(h.out);
   assert_non_null(strstr(page, "<html"));
   assert_non_null(strstr(page, "<svg"));
-  assert_non_null(strstr(page, idm_posterior_quantity(h.posterior, 0)));
+  assert_non_null(strstr(page, idm_posterior_quantity_name(h.posterior, 0)));
   assert_false(support_mentions(&notes, "without the log"));
   free(page);
   spill(h.log, "trajectory,action,observation\n1,monitor,positive\n", 50);
@@ -430,13 +430,13 @@ static void explanation_by_draws(void **state)
   }
   assert_true(varies);
   size_t biases = 0;
-  for (; idm_explanation_bias(biases); biases++) {
+  for (; idm_explanation_bias_name(biases); biases++) {
     (void)idm_explanation_has_bias(e, 0, biases);
     assert_false(idm_explanation_has_bias(e, idm_explanation_people(e), biases));
     assert_false(idm_explanation_has_bias(NULL, 0, biases));
   }
   assert_int_equal(biases, 4);
-  assert_string_equal(idm_explanation_bias(0), "base-rate neglect");
+  assert_string_equal(idm_explanation_bias_name(0), "base-rate neglect");
   assert_false(idm_explanation_has_bias(e, 0, biases));
   idm_explanation_destroy(e);
   assert_int_equal(idm_explain(NULL, NULL, h.data, NULL, &e, NULL, &error), IDM_USAGE);
@@ -465,8 +465,8 @@ static void biases_of_an_agent(void **state)
     if (over) support_assign(problem, "evidence_weight=2");
     check(idm_simulate_log(problem, 100, 8, 1, &data, &support_error));
     check(idm_explain(problem, NULL, data, NULL, &e, NULL, &support_error));
-    for (size_t i = 0; idm_explanation_bias(i); i++) {
-      const bool named = strcmp(idm_explanation_bias(i), "overreaction") == 0;
+    for (size_t i = 0; idm_explanation_bias_name(i); i++) {
+      const bool named = strcmp(idm_explanation_bias_name(i), "overreaction") == 0;
       assert_int_equal(idm_explanation_has_bias(e, 0, i), over && named);
     }
     idm_explanation_destroy(e);

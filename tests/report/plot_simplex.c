@@ -169,7 +169,7 @@ static void cases(void **state)
   assert_int_equal(figure->panels, IDM_CASES);
   for (size_t i = 0; i < IDM_CASES; i++) {
     char name[24];
-    idm_data_trajectory(data, found[i].trajectory, name, sizeof name);
+    idm_data_trajectory_name(data, found[i].trajectory, name, sizeof name);
     idm_figure *one = figure_make("simplex", &subject, &(idm_plot_settings){.trajectory = name});
     const idm_mark *arrows = figure_mark(figure, i, IDM_MARK_ARROWS, "belief update");
     const idm_mark *same = figure_mark(one, 0, IDM_MARK_ARROWS, "belief update");

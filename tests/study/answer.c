@@ -37,14 +37,14 @@ static void expect_distance(const idm_posterior *p, const idm_data *data)
 static void expect_same_checks(const idm_assessment *a, const idm_assessment *b)
 {
   size_t compared = 0;
-  for (size_t i = 0; idm_assessment_check(a, i); i++) {
-    const char *name = idm_assessment_check(a, i);
+  for (size_t i = 0; idm_assessment_check_name(a, i); i++) {
+    const char *name = idm_assessment_check_name(a, i);
     if (strcmp(name, "complete") == 0) continue;
-    if (strcmp(idm_assessment_outcome(a, i), idm_assessment_outcome(b, i)) != 0)
-      fail_msg("%s: '%s' and '%s'", name, idm_assessment_outcome(a, i),
-               idm_assessment_outcome(b, i));
-    if (isnan(idm_assessment_value(a, i))) continue;
-    assert_near(idm_assessment_value(a, i), idm_assessment_value(b, i), 1e-12);
+    if (strcmp(idm_assessment_check_outcome(a, i), idm_assessment_check_outcome(b, i)) != 0)
+      fail_msg("%s: '%s' and '%s'", name, idm_assessment_check_outcome(a, i),
+               idm_assessment_check_outcome(b, i));
+    if (isnan(idm_assessment_check_value(a, i))) continue;
+    assert_near(idm_assessment_check_value(a, i), idm_assessment_check_value(b, i), 1e-12);
     compared++;
   }
   assert_true(compared > 8);

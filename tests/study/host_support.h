@@ -37,8 +37,8 @@ static inline void write_log(const idm_problem *problem, const char *path)
     for (size_t row = first[t]; row < first[t + 1]; row++) {
       const int32_t seen = idm_data_observations(data, NULL)[row];
       const size_t action = (size_t)idm_data_actions(data, NULL)[row];
-      fprintf(out, "p%zu,%zu,%s,%s,%s\n", t / 3, t + 1, idm_problem_action(problem, action),
-              seen < 0 ? "" : idm_problem_observation(problem, (size_t)seen),
+      fprintf(out, "p%zu,%zu,%s,%s,%s\n", t / 3, t + 1, idm_problem_action_name(problem, action),
+              seen < 0 ? "" : idm_problem_observation_name(problem, (size_t)seen),
               t / 3 % 2 ? "south" : "north");
     }
   assert_int_equal(fclose(out), 0);

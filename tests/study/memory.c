@@ -33,28 +33,28 @@ static void audits(void **state)
   set(&h, "audit.by", "site");
   read_log(&h);
   check(idm_audit_create(h.problem, h.data, h.settings, &audit, NULL, &support_error));
-  assert_int_equal(idm_audit_groups_count(audit), 3);
+  assert_int_equal(idm_audit_groups(audit), 3);
   assert_int_equal(idm_audit_contrasts(audit), 1);
   assert_int_equal(idm_audit_numbers(audit), 1);
-  assert_string_equal(idm_audit_number(audit, 0), "log_alpha");
-  assert_null(idm_audit_number(audit, 1));
+  assert_string_equal(idm_audit_number_name(audit, 0), "log_alpha");
+  assert_null(idm_audit_number_name(audit, 1));
   assert_string_equal(idm_audit_group_name(audit, 0), "north");
   assert_string_equal(idm_audit_group_name(audit, 1), "south");
   assert_string_equal(idm_audit_group_name(audit, 2), "all");
   assert_null(idm_audit_group_name(audit, 3));
-  const bool north_first = strcmp(idm_audit_side(audit, 0, 0), "north") == 0;
-  assert_string_equal(idm_audit_side(audit, 0, north_first), "south");
-  assert_string_equal(idm_audit_side(audit, 0, !north_first), "north");
-  assert_null(idm_audit_side(audit, 0, 2));
-  assert_null(idm_audit_side(audit, 0, -1));
-  assert_null(idm_audit_side(audit, 1, 0));
-  for (size_t i = 0; i < 3; i++) assert_non_null(idm_audit_verdict_of_group(audit, i));
-  assert_null(idm_audit_verdict_of_group(audit, 3));
-  assert_non_null(idm_audit_verdict_of_contrast(audit, 0));
-  assert_null(idm_audit_verdict_of_contrast(audit, 1));
+  const bool north_first = strcmp(idm_audit_side_name(audit, 0, 0), "north") == 0;
+  assert_string_equal(idm_audit_side_name(audit, 0, north_first), "south");
+  assert_string_equal(idm_audit_side_name(audit, 0, !north_first), "north");
+  assert_null(idm_audit_side_name(audit, 0, 2));
+  assert_null(idm_audit_side_name(audit, 0, -1));
+  assert_null(idm_audit_side_name(audit, 1, 0));
+  for (size_t i = 0; i < 3; i++) assert_non_null(idm_audit_group_verdict(audit, i));
+  assert_null(idm_audit_group_verdict(audit, 3));
+  assert_non_null(idm_audit_contrast_verdict(audit, 0));
+  assert_null(idm_audit_contrast_verdict(audit, 1));
   bool failed = false;
   for (size_t i = 0; i < 3; i++)
-    failed = failed || strcmp(idm_audit_verdict_of_group(audit, i), "failed") == 0;
+    failed = failed || strcmp(idm_audit_group_verdict(audit, i), "failed") == 0;
   if (failed) assert_false(idm_audit_trusted(audit));
 
   /* Estimates summarise the draws; a contrast is a difference of groups. */
@@ -207,7 +207,7 @@ static void learnt_dynamics(void **state)
   assert_int_equal(idm_posterior_draws(p), 20);
   assert_true(idm_posterior_quantities(p) > 4);
   for (size_t i = 0; i < idm_posterior_quantities(p); i++)
-    for (size_t k = 0; k < 40 && strcmp(idm_posterior_quantity(p, i), "lp") != 0; k++)
+    for (size_t k = 0; k < 40 && strcmp(idm_posterior_quantity_name(p, i), "lp") != 0; k++)
       assert_true(idm_posterior_values(p, i, NULL)[k] <= 1);
   idm_posterior_destroy(p);
   assert_int_equal(idm_learn_dynamics(NULL, h.data, h.settings, &again, NULL, &error), IDM_USAGE);
@@ -235,9 +235,9 @@ static void calibration(void **state)
   check(idm_calibrate(h.problem, h.settings, &c, &support_error));
   assert_int_equal(idm_calibration_done(c), 2);
   assert_int_equal(idm_calibration_quantities(c), 2);
-  assert_string_equal(idm_calibration_quantity(c, 0), "log_alpha");
-  assert_string_equal(idm_calibration_quantity(c, 1), "log_likelihood");
-  assert_null(idm_calibration_quantity(c, 2));
+  assert_string_equal(idm_calibration_quantity_name(c, 0), "log_alpha");
+  assert_string_equal(idm_calibration_quantity_name(c, 1), "log_likelihood");
+  assert_null(idm_calibration_quantity_name(c, 2));
   /* Two replications: numbers by hand. */
   double covered = 0, bias = 0, square = 0;
   for (size_t i = 0; i < 2; i++) {
@@ -281,16 +281,16 @@ static void calibration(void **state)
 static void nothing_of_nothing(void **state)
 {
   (void)state;
-  assert_int_equal(idm_audit_groups_count(NULL) + idm_audit_contrasts(NULL), 0);
+  assert_int_equal(idm_audit_groups(NULL) + idm_audit_contrasts(NULL), 0);
   assert_int_equal(idm_audit_numbers(NULL), 0);
-  assert_null(idm_audit_number(NULL, 0));
+  assert_null(idm_audit_number_name(NULL, 0));
   assert_null(idm_audit_group_name(NULL, 0));
-  assert_null(idm_audit_side(NULL, 0, 0));
-  assert_null(idm_audit_verdict_of_group(NULL, 0));
-  assert_null(idm_audit_verdict_of_contrast(NULL, 0));
+  assert_null(idm_audit_side_name(NULL, 0, 0));
+  assert_null(idm_audit_group_verdict(NULL, 0));
+  assert_null(idm_audit_contrast_verdict(NULL, 0));
   assert_false(idm_audit_trusted(NULL));
   assert_int_equal(idm_calibration_done(NULL) + idm_calibration_quantities(NULL), 0);
-  assert_null(idm_calibration_quantity(NULL, 0));
+  assert_null(idm_calibration_quantity_name(NULL, 0));
   idm_audit_destroy(NULL);
   idm_calibration_destroy(NULL);
 }

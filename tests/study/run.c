@@ -38,7 +38,7 @@ static void expect_same_draws(const idm_posterior *a, const idm_posterior *b)
     size_t length, other;
     const double *x = idm_posterior_values(a, i, &length);
     const double *y = idm_posterior_values(b, i, &other);
-    assert_string_equal(idm_posterior_quantity(a, i), idm_posterior_quantity(b, i));
+    assert_string_equal(idm_posterior_quantity_name(a, i), idm_posterior_quantity_name(b, i));
     assert_int_equal(length, other);
     assert_memory_equal(x, y, length * sizeof *x);
   }
@@ -50,8 +50,8 @@ static void expect_same_verdict(const idm_posterior *a, const idm_posterior *b)
   assert_true(x && y);
   assert_string_equal(idm_assessment_verdict(x), idm_assessment_verdict(y));
   assert_int_equal(idm_assessment_trusted(x), idm_assessment_trusted(y));
-  for (size_t i = 0; idm_assessment_check(x, i); i++)
-    assert_string_equal(idm_assessment_outcome(x, i), idm_assessment_outcome(y, i));
+  for (size_t i = 0; idm_assessment_check_name(x, i); i++)
+    assert_string_equal(idm_assessment_check_outcome(x, i), idm_assessment_check_outcome(y, i));
   for (size_t i = 0; idm_assessment_failure(x, i); i++)
     assert_string_equal(idm_assessment_failure(x, i), idm_assessment_failure(y, i));
 }
@@ -176,8 +176,8 @@ static void draws_and_their_likelihood(void **state)
   assert_int_equal(idm_posterior_chains(p), 2);
   assert_int_equal(idm_posterior_draws(p), 50);
   assert_int_equal(idm_posterior_quantities(p), 1);
-  assert_string_equal(idm_posterior_quantity(p, 0), "alpha");
-  assert_null(idm_posterior_quantity(p, 1));
+  assert_string_equal(idm_posterior_quantity_name(p, 0), "alpha");
+  assert_null(idm_posterior_quantity_name(p, 1));
   assert_int_equal(idm_posterior_find(p, "alpha"), 0);
   assert_int_equal(idm_posterior_find(p, "beta"), 1);
   assert_int_equal(idm_posterior_find(p, NULL), 1);
@@ -261,18 +261,18 @@ static void verdicts(void **state)
   /* Two chains of 50 draws are too few. */
   assert_false(idm_assessment_trusted(assessment));
   assert_non_null(idm_assessment_failure(assessment, 0));
-  for (; idm_assessment_check(assessment, count); count++) {
-    const char *outcome = idm_assessment_outcome(assessment, count);
+  for (; idm_assessment_check_name(assessment, count); count++) {
+    const char *outcome = idm_assessment_check_outcome(assessment, count);
     applicable += outcome[0] != '\0';
-    if (strcmp(idm_assessment_check(assessment, count), "effective-draws") == 0) {
+    if (strcmp(idm_assessment_check_name(assessment, count), "effective-draws") == 0) {
       assert_string_equal(outcome, "failed");
-      assert_true(idm_assessment_value(assessment, count) < 400);
+      assert_true(idm_assessment_check_value(assessment, count) < 400);
     }
-    if (!outcome[0]) assert_true(isnan(idm_assessment_value(assessment, count)));
+    if (!outcome[0]) assert_true(isnan(idm_assessment_check_value(assessment, count)));
   }
   assert_true(applicable > 10 && count > applicable);
-  assert_null(idm_assessment_outcome(assessment, count));
-  assert_true(isnan(idm_assessment_value(assessment, count)));
+  assert_null(idm_assessment_check_outcome(assessment, count));
+  assert_true(isnan(idm_assessment_check_value(assessment, count)));
   for (size_t i = 0; i < 100; i++) {
     if (!idm_assessment_failure(assessment, i))
       assert_null(idm_assessment_failure(assessment, i + 1));
@@ -309,7 +309,7 @@ static void nothing_of_nothing(void **state)
   assert_int_equal(idm_posterior_kind(NULL), IDM_POINT);
   assert_int_equal(idm_posterior_chains(NULL) + idm_posterior_draws(NULL), 0);
   assert_int_equal(idm_posterior_quantities(NULL) + idm_posterior_find(NULL, "alpha"), 0);
-  assert_null(idm_posterior_quantity(NULL, 0));
+  assert_null(idm_posterior_quantity_name(NULL, 0));
   assert_null(idm_posterior_values(NULL, 0, &length));
   assert_int_equal(length, 0);
   length = 7;
@@ -320,9 +320,9 @@ static void nothing_of_nothing(void **state)
   assert_null(idm_assessment_failure(NULL, 0));
   assert_null(idm_assessment_misfit(NULL, 0));
   assert_null(idm_assessment_remark(NULL, 0));
-  assert_null(idm_assessment_check(NULL, 0));
-  assert_null(idm_assessment_outcome(NULL, 0));
-  assert_true(isnan(idm_assessment_value(NULL, 0)));
+  assert_null(idm_assessment_check_name(NULL, 0));
+  assert_null(idm_assessment_check_outcome(NULL, 0));
+  assert_true(isnan(idm_assessment_check_value(NULL, 0)));
   idm_posterior_destroy(NULL);
   idm_assessment_destroy(NULL);
 }

@@ -319,7 +319,7 @@ static void settings_select_rows_and_columns(void **state)
   check(idm_settings_set(settings, "where", "site=a", &support_error));
   data = parse(problem, settings);
   assert_int_equal(idm_data_agents(data), 2);
-  assert_string_equal(idm_data_agent(data, 1), "cyd");
+  assert_string_equal(idm_data_agent_name(data, 1), "cyd");
   idm_data_destroy(data);
   check(idm_settings_set(settings, "where", "site=a\nage>50", &support_error));
   data = parse(problem, settings);
@@ -375,7 +375,7 @@ static void files_and_text(void **state)
   assert_memory_equal(idm_data_actions(read, NULL), idm_data_actions(text, NULL),
                       idm_data_rows(text) * sizeof(int32_t));
   for (size_t i = 0; i < 3; i++)
-    assert_string_equal(idm_data_agent(read, i), idm_data_agent(text, i));
+    assert_string_equal(idm_data_agent_name(read, i), idm_data_agent_name(text, i));
   idm_data_destroy(read);
   idm_data_destroy(text);
   idm_problem_destroy(problem);

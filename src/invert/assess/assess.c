@@ -395,13 +395,13 @@ const char *idm_assessment_remark(const idm_assessment *assessment, size_t index
   return assessment ? sentence_at(&assessment->remarks, index) : NULL;
 }
 
-const char *idm_assessment_check(const idm_assessment *assessment, size_t index)
+const char *idm_assessment_check_name(const idm_assessment *assessment, size_t index)
 {
   const idm_check *check = assessment ? idm_check_at(index) : NULL;
   return check ? check->name : NULL;
 }
 
-const char *idm_assessment_outcome(const idm_assessment *assessment, size_t index)
+const char *idm_assessment_check_outcome(const idm_assessment *assessment, size_t index)
 {
   if (!assessment || index >= IDM_CHECK_COUNT) return NULL;
   return idm_check_applies(&assessment->checks, (idm_check_id)index)
@@ -409,7 +409,7 @@ const char *idm_assessment_outcome(const idm_assessment *assessment, size_t inde
              : "";
 }
 
-double idm_assessment_value(const idm_assessment *assessment, size_t index)
+double idm_assessment_check_value(const idm_assessment *assessment, size_t index)
 {
   if (!assessment || index >= IDM_CHECK_COUNT) return NAN;
   /* Checks that do not apply are zeros. */

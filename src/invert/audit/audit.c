@@ -37,7 +37,7 @@ const char *idm_audit_verdict_name(idm_audit_verdict verdict)
 
 static const char unchecked[] = "unchecked";
 
-const char *idm_audit_group_verdict(const idm_audit_group *group)
+const char *idm_group_verdict_text(const idm_audit_group *group)
 {
   if (!group) return NULL;
   const bool modified = group->depends && group->verdict < IDM_AUDIT_DYNAMICS_DRIVEN;
@@ -45,7 +45,7 @@ const char *idm_audit_group_verdict(const idm_audit_group *group)
   return idm_audit_verdict_name(modified ? IDM_AUDIT_DYNAMICS_DRIVEN : group->verdict);
 }
 
-const char *idm_audit_contrast_verdict(const idm_audit_contrast *contrast)
+const char *idm_contrast_verdict_text(const idm_audit_contrast *contrast)
 {
   if (!contrast) return NULL;
   if (contrast->depends) return idm_audit_verdict_name(IDM_AUDIT_DYNAMICS_DRIVEN);
@@ -669,7 +669,7 @@ idm_status idm_audit_run(const idm_problem *problem, const idm_data *data, const
 
 /* --- accessors ------------------------------------------------------------------------------ */
 
-size_t idm_audit_groups_count(const idm_audit *audit)
+size_t idm_audit_groups(const idm_audit *audit)
 {
   return audit ? audit->groups : 0;
 }
@@ -684,17 +684,17 @@ size_t idm_audit_numbers(const idm_audit *audit)
   return audit ? audit->coordinate.count : 0;
 }
 
-const char *idm_audit_number(const idm_audit *audit, size_t index)
+const char *idm_audit_number_name(const idm_audit *audit, size_t index)
 {
   return index < idm_audit_numbers(audit) ? audit->coordinate.name[index] : NULL;
 }
 
 const char *idm_audit_group_name(const idm_audit *audit, size_t index)
 {
-  return index < idm_audit_groups_count(audit) ? audit->group[index].name : NULL;
+  return index < idm_audit_groups(audit) ? audit->group[index].name : NULL;
 }
 
-const char *idm_audit_side(const idm_audit *audit, size_t index, int side)
+const char *idm_audit_side_name(const idm_audit *audit, size_t index, int side)
 {
   if (index >= idm_audit_contrasts(audit)) return NULL;
   return side == 0   ? audit->contrast[index].group
@@ -702,15 +702,14 @@ const char *idm_audit_side(const idm_audit *audit, size_t index, int side)
                      : NULL;
 }
 
-const char *idm_audit_verdict_of_group(const idm_audit *audit, size_t index)
+const char *idm_audit_group_verdict(const idm_audit *audit, size_t index)
 {
-  return index < idm_audit_groups_count(audit) ? idm_audit_group_verdict(&audit->group[index])
-                                               : NULL;
+  return index < idm_audit_groups(audit) ? idm_group_verdict_text(&audit->group[index]) : NULL;
 }
 
-const char *idm_audit_verdict_of_contrast(const idm_audit *audit, size_t index)
+const char *idm_audit_contrast_verdict(const idm_audit *audit, size_t index)
 {
-  return index < idm_audit_contrasts(audit) ? idm_audit_contrast_verdict(&audit->contrast[index])
+  return index < idm_audit_contrasts(audit) ? idm_contrast_verdict_text(&audit->contrast[index])
                                             : NULL;
 }
 

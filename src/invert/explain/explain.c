@@ -594,7 +594,7 @@ const idm_person_summary *idm_explanation_person(const idm_explanation *explanat
   return index < idm_explanation_people(explanation) ? &explanation->person[index] : NULL;
 }
 
-const char *idm_explanation_bias(size_t index)
+const char *idm_explanation_bias_name(size_t index)
 {
   return index < IDM_BIAS_COUNT ? idm_bias_name((idm_bias)index) : NULL;
 }

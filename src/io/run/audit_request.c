@@ -127,8 +127,8 @@ idm_status idm_audit_columns(const idm_audit_request *request, idm_labels *ret_c
   return status;
 }
 
-idm_status idm_audit_groups(const idm_audit_request *request, const idm_data *data,
-                            idm_groups **ret_groups, idm_notes *opt_notes, idm_error *opt_error)
+idm_status idm_groups_create(const idm_audit_request *request, const idm_data *data,
+                             idm_groups **ret_groups, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(request, data, ret_groups);
   *ret_groups = NULL;

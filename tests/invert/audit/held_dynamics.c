@@ -58,7 +58,7 @@ static void wrong_dynamics_fail(void **state)
   }
   assert_true(support_mentions(&c.audit->group[2].misfits, "observations after `monitor`"));
   assert_false(c.audit->trusted);
-  assert_string_equal(idm_audit_contrast_verdict(&c.audit->contrast[0]), "failed");
+  assert_string_equal(idm_contrast_verdict_text(&c.audit->contrast[0]), "failed");
   audit_close(&c);
 }
 
@@ -85,7 +85,7 @@ static void contrasts_add_up(void **state)
     idm_audit_flag_dependence(a);
     assert_near(n->dynamics_shift, beyond ? 1.1 : 0.9, 1e-12);
     assert_int_equal(a->contrast[0].depends, beyond);
-    assert_string_equal(idm_audit_contrast_verdict(&a->contrast[0]),
+    assert_string_equal(idm_contrast_verdict_text(&a->contrast[0]),
                         beyond ? "depends on dynamics" : "identified");
   }
   /* A group depends on dynamics too, unless its verdict is worse. */
@@ -97,7 +97,7 @@ static void contrasts_add_up(void **state)
     group->depends = false;
     group->number[0].dynamics_shift = 1.1 * group->number[0].diagnosis.sd;
     idm_audit_flag_dependence(a);
-    assert_string_equal(idm_audit_group_verdict(group),
+    assert_string_equal(idm_group_verdict_text(group),
                         worse ? "prior-driven" : "depends on dynamics");
   }
   audit_close(&c);

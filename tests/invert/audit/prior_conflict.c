@@ -46,7 +46,7 @@ static void priors_that_are_off_fail(void **state)
       assert_int_equal(support_mentions(&a->group[g].reasons, words), pool == IDM_POOL_NONE);
       assert_int_equal(a->group[g].verdict, IDM_AUDIT_FAILED);
     }
-    assert_string_equal(idm_audit_contrast_verdict(&a->contrast[0]), "failed");
+    assert_string_equal(idm_contrast_verdict_text(&a->contrast[0]), "failed");
     audit_close(&c);
   }
 }

@@ -125,9 +125,9 @@ static void names_are_texts(void **state)
                             .observations = 4, .observation = observations, .transition = matrix,
                             .opt_emission = matrix, .utility = utility, .discount = 0.5});
   for (size_t i = 0; i < 4; i++) {
-    assert_string_equal(idm_problem_state(problem, i), states[i]);
-    assert_string_equal(idm_problem_action(problem, i), actions[i]);
-    assert_string_equal(idm_problem_observation(problem, i), observations[i]);
+    assert_string_equal(idm_problem_state_name(problem, i), states[i]);
+    assert_string_equal(idm_problem_action_name(problem, i), actions[i]);
+    assert_string_equal(idm_problem_observation_name(problem, i), observations[i]);
   }
   const double *values;
   size_t length;
@@ -167,7 +167,7 @@ static void numbers_are_exact(void **state)
   size_t length;
   memset(transition, 0, sizeof transition);
   strcpy(text[0], "other");
-  assert_string_equal(idm_problem_state(problem, 0), "n0");
+  assert_string_equal(idm_problem_state_name(problem, 0), "n0");
   check(idm_problem_numbers(problem, "environment.transition", &values, &length, &support_error));
   assert_int_equal(length, ACTIONS * STATES * STATES);
   for (size_t i = 0; i < length; i++) assert_near(values[i], copy[i], 1e-15);
@@ -207,12 +207,12 @@ static void views_of_a_problem(void **state)
   assert_int_equal(idm_problem_states(problem), 2);
   assert_int_equal(idm_problem_actions(problem), 3);
   assert_int_equal(idm_problem_observations(problem), 2);
-  assert_string_equal(idm_problem_state(problem, 1), "ill");
-  assert_string_equal(idm_problem_action(problem, 2), "wait");
-  assert_string_equal(idm_problem_observation(problem, 0), "negative");
-  assert_null(idm_problem_state(problem, 2));
-  assert_null(idm_problem_action(problem, 3));
-  assert_null(idm_problem_observation(problem, SIZE_MAX));
+  assert_string_equal(idm_problem_state_name(problem, 1), "ill");
+  assert_string_equal(idm_problem_action_name(problem, 2), "wait");
+  assert_string_equal(idm_problem_observation_name(problem, 0), "negative");
+  assert_null(idm_problem_state_name(problem, 2));
+  assert_null(idm_problem_action_name(problem, 3));
+  assert_null(idm_problem_observation_name(problem, SIZE_MAX));
   assert_true(scalar(problem, "alpha") == 2 && scalar(problem, "eta") == 0.5);
   /* Models of the agent: the environment, then the other sensor. */
   check(idm_problem_numbers(problem, "transition", &values, &length, &support_error));
@@ -246,9 +246,9 @@ static void views_of_a_problem(void **state)
   idm_problem_destroy(problem);
   assert_int_equal(idm_problem_states(NULL) + idm_problem_actions(NULL), 0);
   assert_int_equal(idm_problem_observations(NULL), 0);
-  assert_null(idm_problem_state(NULL, 0));
-  assert_null(idm_problem_action(NULL, 0));
-  assert_null(idm_problem_observation(NULL, 0));
+  assert_null(idm_problem_state_name(NULL, 0));
+  assert_null(idm_problem_action_name(NULL, 0));
+  assert_null(idm_problem_observation_name(NULL, 0));
   idm_problem_destroy(NULL);
 }
 
