@@ -33,7 +33,7 @@ int main(void)
   if (status == IDM_OK) status = idm_problem_set_free(problem, "alpha", &error);
   if (status == IDM_OK) status = idm_settings_create(&settings, &error);
   if (status == IDM_OK) status = idm_settings_set(settings, "draws", "500", &error);
-  if (status == IDM_OK) status = idm_fit(problem, data, settings, &posterior, &error);
+  if (status == IDM_OK) status = idm_fit(problem, data, settings, &posterior, NULL, &error);
   const double *alpha = idm_posterior_values(posterior, 0, &draws);
   double mean = 0;
   for (size_t i = 0; i < draws; i++) mean += alpha[i] / (double)draws;

@@ -37,7 +37,7 @@ typedef enum idm_estimate_kind {
  * the fit. An answer that is not to be trusted is IDM_OK: see idm_assessment_trusted. */
 IDM_API idm_status idm_fit(const idm_problem *problem, const idm_data *data,
                            const idm_settings *settings, idm_posterior **ret_posterior,
-                           idm_error *opt_error);
+                           idm_notes *opt_notes, idm_error *opt_error);
 /* Free an answer; NULL is allowed. */
 IDM_API void idm_posterior_destroy(idm_posterior *posterior);
 

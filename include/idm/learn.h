@@ -16,7 +16,8 @@ extern "C" {
  * do not follow from the environment; IDM_UNTRUSTED where the watch of the settings stops it. */
 IDM_API idm_status idm_learn_dynamics(idm_problem *problem, const idm_data *data,
                                       const idm_settings *settings, double *log_likelihood,
-                                      idm_posterior **opt_posterior, idm_error *opt_error);
+                                      idm_posterior **opt_posterior, idm_notes *opt_notes,
+                                      idm_error *opt_error);
 
 #ifdef __cplusplus
 }

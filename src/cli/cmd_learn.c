@@ -8,10 +8,6 @@
 #include "cli/cli.h"
 #include "cli/common.h"
 
-/* Models are reported as nearly equal below this mean total variation distance between a row of a
- * model and the mean of the models. The paper's perturbation by 0.1 gives 0.044 to 0.067. */
-static const double nearly_equal = 0.02;
-
 /* State of the command. */
 typedef struct learn_job {
   cli_call *call;
@@ -211,12 +207,7 @@ static idm_status set_models(learn_job *l, const model_request *models)
   if (status == IDM_OK && models->draws) status = list_draws(l, models->draws);
   if (status != IDM_OK) return status;
   idm_theta_models_distance(problem, &l->spread[0], &l->spread[1]);
-  if (problem->theta->models > 1 && l->spread[0] < nearly_equal)
-    idm_notes_add(&call->notes,
-                  "the %zu models are nearly equal (mean total variation distance %.4f, at most "
-                  "%.4f): beta, which weights them, has almost no effect and will not be "
-                  "identified; --models perturb spreads them by .1",
-                  problem->theta->models, l->spread[0], l->spread[1]);
+  idm_models_note(problem, l->spread, &call->notes);
   return IDM_OK;
 }
 
@@ -508,16 +499,7 @@ static idm_status learn(learn_job *l, const char *paths)
                        &call->error);
   if (status == IDM_OK && l->settings.draws) status = draw(l, paths);
   if (status == IDM_OK && cli_given(call, "draws")) status = compare_with_starts(l);
-  if (status == IDM_OK && l->learnt.unvisited)
-    idm_notes_add(&call->notes,
-                  "%zu row%s of the dynamics %s never visited in this log and taken from the prior "
-                  "or the file",
-                  l->learnt.unvisited, l->learnt.unvisited == 1 ? "" : "s",
-                  l->learnt.unvisited == 1 ? "is" : "are");
-  if (status == IDM_OK && !l->learnt.converged)
-    idm_notes_add(&call->notes,
-                  "learning stopped after %ld iterations before convergence; raise --iterations",
-                  l->settings.iterations);
+  if (status == IDM_OK) idm_learn_note(&l->learnt, &l->settings, &call->notes);
   return status;
 }
 

@@ -123,11 +123,43 @@ idm_status idm_dynamics_assess(const idm_posterior *learnt, const char *folder, 
   return status;
 }
 
+/* --- notes ---------------------------------------------------------------------------------- */
+
+void idm_learn_note(const idm_learn_result *learnt, const idm_learn_settings *settings,
+                    idm_notes *opt_notes)
+{
+  if (learnt->unvisited)
+    idm_notes_add(opt_notes,
+                  "%zu row%s of the dynamics %s never visited in this log and taken from the prior "
+                  "or the file",
+                  learnt->unvisited, learnt->unvisited == 1 ? "" : "s",
+                  learnt->unvisited == 1 ? "is" : "are");
+  if (!learnt->converged)
+    idm_notes_add(opt_notes,
+                  "learning stopped after %ld iterations before convergence; raise --iterations",
+                  settings->iterations);
+}
+
+/* Models are reported as nearly equal below this mean total variation distance between a row of a
+ * model and the mean of the models. The paper's perturbation by 0.1 gives 0.044 to 0.067. */
+static const double nearly_equal = 0.02;
+
+void idm_models_note(const idm_problem *problem, const double spread[2], idm_notes *opt_notes)
+{
+  if (problem->theta->models > 1 && spread[0] < nearly_equal)
+    idm_notes_add(opt_notes,
+                  "the %zu models are nearly equal (mean total variation distance %.4f, at most "
+                  "%.4f): beta, which weights them, has almost no effect and will not be "
+                  "identified; --models perturb spreads them by .1",
+                  problem->theta->models, spread[0], spread[1]);
+}
+
 /* --- in memory ------------------------------------------------------------------------------ */
 
 idm_status idm_learn_dynamics(idm_problem *problem, const idm_data *data,
                               const idm_settings *settings, double *log_likelihood,
-                              idm_posterior **opt_posterior, idm_error *opt_error)
+                              idm_posterior **opt_posterior, idm_notes *opt_notes,
+                              idm_error *opt_error)
 {
   idm_require(problem, data, settings, log_likelihood);
   if (opt_posterior) *opt_posterior = NULL;
@@ -149,7 +181,13 @@ idm_status idm_learn_dynamics(idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) status = idm_problem_set_dynamics(problem, learnt.dynamics, opt_error);
   if (status == IDM_OK && opt_posterior && *opt_posterior)
     status = idm_posterior_adopt_copy(*opt_posterior, problem, opt_error);
-  if (status == IDM_OK) *log_likelihood = learnt.log_likelihood;
+  if (status == IDM_OK) {
+    double spread[2];
+    *log_likelihood = learnt.log_likelihood;
+    idm_learn_note(&learnt, s, opt_notes);
+    idm_theta_models_distance(problem, &spread[0], &spread[1]);
+    idm_models_note(problem, spread, opt_notes);
+  }
   if (status != IDM_OK && opt_posterior) {
     idm_posterior_destroy(*opt_posterior);
     *opt_posterior = NULL;

@@ -460,20 +460,21 @@ idm_status idm_assess(const idm_posterior *posterior, const idm_data *data, int 
 
 /* Fit `problem`, which the class and the priors of a population change. */
 static idm_status fit_in_memory(fit_job *f, const idm_settings *settings, idm_problem *problem,
-                                idm_request *request, idm_run *run, idm_error *opt_error)
+                                idm_request *request, idm_run *run, idm_notes *opt_notes,
+                                idm_error *opt_error)
 {
   bool kept = false;
   *request = settings->audit.request;
   idm_status status = idm_request_complete(request, problem, opt_error);
   if (status == IDM_OK && request->by[0])
-    status = idm_population_set_priors(problem, NULL, opt_error);
+    status = idm_population_set_priors(problem, opt_notes, opt_error);
   f->problem = problem;
   f->request = request;
   f->label = idm_request_label(problem, request);
   if (status == IDM_OK)
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, f->data, opt_error);
   if (status == IDM_OK) status = refine(f, opt_error);
-  if (status == IDM_OK) status = find_posterior(f, run, &kept, NULL, opt_error);
+  if (status == IDM_OK) status = find_posterior(f, run, &kept, opt_notes, opt_error);
   /* `stopped`: during the assessment, whose watch is that of the settings itself. */
   if ((f->checkpointer.stop_requested || run->stopped) &&
       (status == IDM_OK || status == IDM_UNTRUSTED))
@@ -502,7 +503,7 @@ idm_status idm_run_take_answer(idm_run *run, idm_problem **problem, const idm_re
 }
 
 idm_status idm_fit(const idm_problem *problem, const idm_data *data, const idm_settings *settings,
-                   idm_posterior **ret_posterior, idm_error *opt_error)
+                   idm_posterior **ret_posterior, idm_notes *opt_notes, idm_error *opt_error)
 {
   idm_require(problem, data, settings, ret_posterior);
   *ret_posterior = NULL;
@@ -514,7 +515,8 @@ idm_status idm_fit(const idm_problem *problem, const idm_data *data, const idm_s
   idm_request *request = malloc(sizeof *request);
   idm_status status = request ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) status = idm_problem_copy(problem, &own, opt_error);
-  if (status == IDM_OK) status = fit_in_memory(&f, settings, own, request, &run, opt_error);
+  if (status == IDM_OK)
+    status = fit_in_memory(&f, settings, own, request, &run, opt_notes, opt_error);
   if (status == IDM_OK) status = idm_run_take_answer(&run, &own, request, ret_posterior, opt_error);
   idm_run_clear(&run);
   idm_clone_destroy(f.clone);

@@ -92,6 +92,13 @@ IDM_CHECKED idm_status idm_run_audit(const char *folder, idm_run_mode mode,
 IDM_CHECKED idm_status idm_class_apply(const idm_class *of, idm_problem *problem,
                                        idm_error *opt_error);
 
+/* Notes on learnt dynamics: rows that the log never visits, and learning that did not converge. */
+void idm_learn_note(const idm_learn_result *learnt, const idm_learn_settings *settings,
+                    idm_notes *opt_notes);
+/* A note where the models of an agent are nearly equal; `spread` is that of
+ * idm_theta_models_distance. */
+void idm_models_note(const idm_problem *problem, const double spread[2], idm_notes *opt_notes);
+
 /* --- within the library ----------------------------------------------------------------------- */
 
 /* Record in an assessment whether the draws of dynamics in a folder are trusted; where they are

@@ -15,7 +15,7 @@
 static idm_posterior *fit(const host *h)
 {
   idm_posterior *p;
-  check(idm_fit(h->problem, h->data, h->settings, &p, &support_error));
+  check(idm_fit(h->problem, h->data, h->settings, &p, NULL, &support_error));
   return p;
 }
 
@@ -142,7 +142,8 @@ static void planners_of_classes(void **state)
   idm_posterior *p;
   idm_error error = {0};
   check(idm_problem_set(h.problem, "planner=rational", &support_error));
-  if (idm_fit(h.problem, h.data, h.settings, &p, &error) != IDM_OK) fail_msg("%s", error.message);
+  if (idm_fit(h.problem, h.data, h.settings, &p, NULL, &error) != IDM_OK)
+    fail_msg("%s", error.message);
   assert_string_equal(idm_agent_planner(&h.problem->agent)->name, "rational");
   assert_string_equal(idm_agent_planner(&idm_posterior_problem(p)->agent)->name,
                       "bounded-rational");
@@ -199,7 +200,8 @@ static host open_learnt(const folder *f)
   set(&h, "learn.warmup", "20");
   set(&h, "learn.chains", "2");
   check(idm_problem_copy(h.problem, &learnt, &support_error));
-  check(idm_learn_dynamics(learnt, h.data, h.settings, &log_likelihood, &draws, &support_error));
+  check(idm_learn_dynamics(learnt, h.data, h.settings, &log_likelihood, &draws, NULL,
+                           &support_error));
   idm_request_default(request);
   check(idm_dynamics_write_run(h.run, IDM_RUN_NEW, learnt, h.data, request, draws, &assessment,
                                &support_error));
@@ -246,6 +248,41 @@ static void learnt_dynamics(void **state)
   close_host(&h);
 }
 
+/* --- notes ---------------------------------------------------------------------------------- */
+
+static bool has_note(const idm_notes *notes, const char *words)
+{
+  for (size_t i = 0; i < notes->count; i++)
+    if (strstr(notes->text[i], words)) return true;
+  return false;
+}
+
+/* The notes of `idm fit` and `idm learn`. */
+static void notes_of_fits_and_learning(void **state)
+{
+  host h = open_host(*state);
+  idm_notes notes = {0};
+  idm_posterior *p;
+  double log_likelihood;
+  set(&h, "by", "site");
+  read_log(&h);
+  check(idm_problem_set_free(h.problem, "{alpha: {scale: log, prior: flat}}", &support_error));
+  check(idm_fit(h.problem, h.data, h.settings, &p, &notes, &support_error));
+  assert_true(has_note(&notes, "flat"));
+  idm_notes_clear(&notes);
+  idm_posterior_destroy(p);
+  check(
+      idm_problem_apply_rule(h.problem, &(idm_model_rule){.perturb = {0, 0.001}}, &support_error));
+  set(&h, "learn.iterations", "1");
+  set(&h, "learn.prior", "1");
+  check(idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, NULL, &notes,
+                           &support_error));
+  assert_true(has_note(&notes, "learning stopped after 1 iterations"));
+  assert_true(has_note(&notes, "models are nearly equal"));
+  idm_notes_clear(&notes);
+  close_host(&h);
+}
+
 /* --- answers without a problem -------------------------------------------------------------- */
 
 static void answers_of_files(void **state)
@@ -287,8 +324,13 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(refined_lattices),  IN_FOLDER(figures_of_answers), IN_FOLDER(planners_of_classes),
-      IN_FOLDER(problems_of_draws), IN_FOLDER(learnt_dynamics),    IN_FOLDER(answers_of_files),
+      IN_FOLDER(refined_lattices),
+      IN_FOLDER(figures_of_answers),
+      IN_FOLDER(planners_of_classes),
+      IN_FOLDER(problems_of_draws),
+      IN_FOLDER(learnt_dynamics),
+      IN_FOLDER(answers_of_files),
+      IN_FOLDER(notes_of_fits_and_learning),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

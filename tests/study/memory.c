@@ -157,8 +157,9 @@ static void learnt_dynamics(void **state)
   idm_error error = {0};
   double log_likelihood = 7;
   /* Models of the agent that are its own do not follow what is learnt. */
-  assert_int_equal(idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, &p, &error),
-                   IDM_INPUT);
+  assert_int_equal(
+      idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, &p, NULL, &error),
+      IDM_INPUT);
   assert_null(p);
   idm_data_destroy(h.data);
   idm_problem_destroy(h.problem);
@@ -177,14 +178,15 @@ static void learnt_dynamics(void **state)
   stopper s = {.at = 1};
   idm_settings_watch(h.settings, stop, &s);
   const idm_status status =
-      idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, NULL, &error);
+      idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, NULL, NULL, &error);
   if (s.calls) {
     assert_int_equal(status, IDM_UNTRUSTED);
     assert_true(numbers(h.problem, "environment.observation")[8] == first_entry);
   }
   idm_settings_watch(h.settings, NULL, NULL);
   set(&h, "learn.prior", "1");
-  check(idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, &p, &support_error));
+  check(
+      idm_learn_dynamics(h.problem, h.data, h.settings, &log_likelihood, &p, NULL, &support_error));
   assert_null(p); /* no draws were requested */
   assert_near(log_likelihood, forward(h.problem, h.data), 1e-8);
   assert_true(log_likelihood > given);
@@ -195,14 +197,14 @@ static void learnt_dynamics(void **state)
   check(idm_problem_validate(h.problem, &support_error));
   /* It is a maximum: learning from there gains nothing. */
   double again;
-  check(idm_learn_dynamics(h.problem, h.data, h.settings, &again, NULL, &support_error));
+  check(idm_learn_dynamics(h.problem, h.data, h.settings, &again, NULL, NULL, &support_error));
   assert_true(again >= log_likelihood - 1e-9 && again < log_likelihood + 0.01);
   /* Draws of the posterior: every row is a distribution. */
   set(&h, "learn.prior", "1.1");
   set(&h, "learn.draws", "20");
   set(&h, "learn.warmup", "20");
   set(&h, "learn.chains", "2");
-  check(idm_learn_dynamics(h.problem, h.data, h.settings, &again, &p, &support_error));
+  check(idm_learn_dynamics(h.problem, h.data, h.settings, &again, &p, NULL, &support_error));
   assert_int_equal(idm_posterior_chains(p), 2);
   assert_int_equal(idm_posterior_draws(p), 20);
   assert_true(idm_posterior_quantities(p) > 4);
@@ -210,11 +212,13 @@ static void learnt_dynamics(void **state)
     for (size_t k = 0; k < 40 && strcmp(idm_posterior_quantity_name(p, i), "lp") != 0; k++)
       assert_true(idm_posterior_values(p, i, NULL)[k] <= 1);
   idm_posterior_destroy(p);
-  assert_int_equal(idm_learn_dynamics(NULL, h.data, h.settings, &again, NULL, &error), IDM_USAGE);
-  assert_int_equal(idm_learn_dynamics(h.problem, NULL, h.settings, &again, NULL, &error),
+  assert_int_equal(idm_learn_dynamics(NULL, h.data, h.settings, &again, NULL, NULL, &error),
                    IDM_USAGE);
-  assert_int_equal(idm_learn_dynamics(h.problem, h.data, NULL, &again, NULL, &error), IDM_USAGE);
-  assert_int_equal(idm_learn_dynamics(h.problem, h.data, h.settings, NULL, NULL, &error),
+  assert_int_equal(idm_learn_dynamics(h.problem, NULL, h.settings, &again, NULL, NULL, &error),
+                   IDM_USAGE);
+  assert_int_equal(idm_learn_dynamics(h.problem, h.data, NULL, &again, NULL, NULL, &error),
+                   IDM_USAGE);
+  assert_int_equal(idm_learn_dynamics(h.problem, h.data, h.settings, NULL, NULL, NULL, &error),
                    IDM_USAGE);
   close_host(&h);
 }

@@ -15,7 +15,7 @@
 static idm_posterior *fit(const host *h)
 {
   idm_posterior *posterior;
-  check(idm_fit(h->problem, h->data, h->settings, &posterior, &support_error));
+  check(idm_fit(h->problem, h->data, h->settings, &posterior, NULL, &support_error));
   return posterior;
 }
 
@@ -112,7 +112,8 @@ static void fits_leave_their_inputs(void **state)
   idm_posterior_destroy(two);
   idm_posterior_destroy(one);
   set(&h, "class", "inverse-soft-q-learning");
-  if (idm_fit(h.problem, h.data, h.settings, &one, NULL) == IDM_OK) idm_posterior_destroy(one);
+  if (idm_fit(h.problem, h.data, h.settings, &one, NULL, NULL) == IDM_OK)
+    idm_posterior_destroy(one);
   set(&h, "class", "");
   set(&h, "by", "agent");
   idm_posterior_destroy(fit(&h));
@@ -125,7 +126,7 @@ static void expect_no_fit(const host *h, idm_status status)
 {
   idm_error error = {0};
   idm_posterior *posterior;
-  const idm_status found = idm_fit(h->problem, h->data, h->settings, &posterior, &error);
+  const idm_status found = idm_fit(h->problem, h->data, h->settings, &posterior, NULL, &error);
   if (found != status)
     fail_msg("%s '%s', expected %s", idm_status_name(found), error.message,
              idm_status_name(status));
@@ -138,10 +139,10 @@ static void fits_that_are_refused(void **state)
   host h = open_host(*state);
   idm_error error = {0};
   idm_posterior *posterior;
-  assert_int_equal(idm_fit(NULL, h.data, h.settings, &posterior, &error), IDM_USAGE);
-  assert_int_equal(idm_fit(h.problem, NULL, h.settings, &posterior, &error), IDM_USAGE);
-  assert_int_equal(idm_fit(h.problem, h.data, NULL, &posterior, &error), IDM_USAGE);
-  assert_int_equal(idm_fit(h.problem, h.data, h.settings, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(NULL, h.data, h.settings, &posterior, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(h.problem, NULL, h.settings, &posterior, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(h.problem, h.data, NULL, &posterior, NULL, &error), IDM_USAGE);
+  assert_int_equal(idm_fit(h.problem, h.data, h.settings, NULL, NULL, &error), IDM_USAGE);
   /* A column that the log was read without. */
   set(&h, "by", "nobody");
   expect_no_fit(&h, IDM_USAGE);
@@ -351,7 +352,7 @@ static void stopped_fits(void **state)
     for (int at = 1; at <= calls; at += 1 + calls / 3) {
       s = (stopper){.at = at};
       idm_error error = {0};
-      const idm_status status = idm_fit(h.problem, h.data, h.settings, &watched, &error);
+      const idm_status status = idm_fit(h.problem, h.data, h.settings, &watched, NULL, &error);
       if (s.calls < at) {
         idm_posterior_destroy(watched);
         continue;
