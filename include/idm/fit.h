@@ -34,7 +34,8 @@ typedef enum idm_estimate_kind {
  * that was read last for the problem. The same draws at any number of threads. IDM_INPUT where
  * nothing is free, IDM_USAGE where the log was read without a column of the settings, IDM_NUMERICAL
  * where no starting point has a finite density, IDM_UNTRUSTED where the watch of the settings stops
- * the fit. An answer that is not to be trusted is IDM_OK: see idm_assessment_trusted. */
+ * the fit before its last draw. An answer that is not to be trusted is IDM_OK: see
+ * idm_assessment_trusted. */
 IDM_API idm_status idm_fit(const idm_problem *problem, const idm_data *data,
                            const idm_settings *settings, idm_posterior **ret_posterior,
                            idm_notes *opt_notes, idm_error *opt_error);

@@ -214,6 +214,7 @@ typedef struct idm_assessment {
 
   size_t people;          /* 0 where the answer has no people */
   bool fitted_separately; /* each person was fitted and assessed separately */
+  bool interrupted;       /* the fits of some people were stopped */
   idm_labels person_name;
   idm_person *person;
 

@@ -386,8 +386,6 @@ idm_status idm_audit_create(const idm_problem *problem, const idm_data *data,
                             &refinement, opt_error);
   if (status == IDM_OK)
     status = run_audit(&refined, data, groups, request, &watch, ret_audit, opt_error);
-  if (status == IDM_OK && watcher.stopped)
-    status = idm_fail(opt_error, IDM_UNTRUSTED, "the watch of the settings stopped the audit");
   if (status == IDM_OK) status = idm_problem_copy(&refined, &(*ret_audit)->problem, opt_error);
   if (status == IDM_OK && refinement.steps)
     idm_refinement_note(&refinement, &(*ret_audit)->remarks);

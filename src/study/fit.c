@@ -44,6 +44,7 @@ typedef struct fit_job {
   idm_checkpointer checkpointer;
   uint64_t label;
   idm_timestamp began; /* time at which the current answer was begun */
+  bool incomplete;     /* the draws were stopped */
 } fit_job;
 
 /* --- drawing -------------------------------------------------------------------------------- */
@@ -180,10 +181,10 @@ static idm_status draw(fit_job *f, long again, idm_run *run, idm_notes *opt_note
                              opt_notes, opt_error);
   const bool partial = run->posterior && run->posterior->answer == IDM_POSTERIOR &&
                        run->posterior->draws < (size_t)settings.draws;
-  const bool fitted_separately =
-      run->assessment && run->assessment->fitted_separately; /* some people may have no draws */
+  const bool without_some = run->assessment && run->assessment->interrupted;
   run->stopped =
-      f->checkpointer.stop_requested && (status == IDM_UNTRUSTED || partial || fitted_separately);
+      f->checkpointer.stop_requested && (status == IDM_UNTRUSTED || partial || without_some);
+  f->incomplete = run->stopped;
   if (run->posterior) run->posterior->request = f->label;
   if (run->posterior && run->assessment)
     run->posterior->resolution = idm_lattice_resolution(f->problem);
@@ -272,8 +273,11 @@ static idm_status assess_log(fit_job *f, idm_run *run, idm_error *opt_error)
 static idm_status assess(fit_job *f, idm_run *run, idm_error *opt_error)
 {
   idm_error error = {0};
-  char why[sizeof error.message + 80] = "the fit was interrupted; continue with `idm fit "
-                                        "--resume`, which also runs the checks that read the log";
+  char why[sizeof error.message + 80];
+  snprintf(why, sizeof why, "%s",
+           f->folder.work ? "the fit was interrupted; continue with `idm fit --resume`, which also "
+                            "runs the checks that read the log"
+                          : "the checks that read the log were stopped; idm_assess runs them");
   idm_status status = idm_projection_measure_centre(
       f->clone ? f->clone : f->problem, run->posterior, f->data, &run->projection, &error);
   if (status == IDM_OK && !run->stopped) status = assess_log(f, run, &error);
@@ -331,8 +335,10 @@ static idm_status attempt(fit_job *f, long again, idm_run *run, bool *ret_kept,
   *ret_kept = *ret_kept || status == IDM_OK;
   const bool is_assessed = run->assessment; /* people are assessed with their draws */
   if (status == IDM_OK && !is_assessed) status = assess(f, run, opt_error);
+  /* A fit in a folder can be resumed; in memory the answer that is complete is returned. */
+  const bool stopped_in_memory = !f->folder.work && f->checkpointer.stop_requested;
   *ret_retry_steps =
-      status == IDM_OK && !is_assessed && !f->clone && !run->stopped
+      status == IDM_OK && !is_assessed && !f->clone && !run->stopped && !stopped_in_memory
           ? idm_assess_redraw_thin(&f->request->settings, run->posterior, run->assessment)
           : 0;
   return status;
@@ -475,12 +481,12 @@ static idm_status fit_in_memory(fit_job *f, const idm_settings *settings, idm_pr
     status = idm_inverse_check(idm_inverse_find(request->inverse), problem, f->data, opt_error);
   if (status == IDM_OK) status = refine(f, opt_error);
   if (status == IDM_OK) status = find_posterior(f, run, &kept, opt_notes, opt_error);
-  /* `stopped`: during the assessment, whose watch is that of the settings itself. */
-  if ((f->checkpointer.stop_requested || run->stopped) &&
-      (status == IDM_OK || status == IDM_UNTRUSTED))
-    status = idm_fail(opt_error, IDM_UNTRUSTED, "the fit was stopped by the watch of its settings");
+  if (status == IDM_UNTRUSTED || (status == IDM_OK && f->incomplete))
+    return idm_fail(opt_error, IDM_UNTRUSTED, "the fit was stopped by the watch of its settings");
   if (status == IDM_OK) {
-    idm_check_record(&run->assessment->checks, IDM_CHECK_COMPLETE, IDM_CHECK_PASSED, 0);
+    /* `stopped`: in the checks, after the last draw; the verdict contains it. */
+    if (!run->stopped)
+      idm_check_record(&run->assessment->checks, IDM_CHECK_COMPLETE, IDM_CHECK_PASSED, 0);
     run->assessment->refinement = f->refinement;
     if (f->refinement.steps) idm_refinement_note(&f->refinement, &run->assessment->remarks);
   }

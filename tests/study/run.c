@@ -330,8 +330,8 @@ static void nothing_of_nothing(void **state)
 
 /* --- stopping ------------------------------------------------------------------------------- */
 
-/* Stopped at any call, in the draws or in the checks, a fit gives no answer; the settings are as
- * good as new afterwards. */
+/* Stopped at any call before the last draw, a fit gives no answer; later, the whole answer. The
+ * settings are as good as new afterwards. */
 static void stopped_fits(void **state)
 {
   static const char *const kinds[][2] = {{"", ""}, {"by", "site"}, {"each", "site"}};
@@ -357,9 +357,11 @@ static void stopped_fits(void **state)
         idm_posterior_destroy(watched);
         continue;
       }
-      if (status != IDM_UNTRUSTED || watched)
+      if (status != IDM_OK && (status != IDM_UNTRUSTED || watched))
         fail_msg("%s stopped at call %d of %d: %s '%s'", kinds[i][0], at, calls,
                  idm_status_name(status), error.message);
+      if (status == IDM_OK) expect_same_draws(whole, watched);
+      idm_posterior_destroy(watched);
     }
     idm_settings_watch(h.settings, NULL, NULL);
     watched = fit(&h);
@@ -368,6 +370,50 @@ static void stopped_fits(void **state)
     idm_posterior_destroy(whole);
     close_host(&h);
   }
+}
+
+/* A watch that stops at the first check: its share starts again from 0 after that of the draws. */
+typedef struct late_stopper {
+  double last;
+  bool stopped;
+} late_stopper;
+
+static bool stop_late(void *context, double done)
+{
+  late_stopper *s = context;
+  s->stopped = s->stopped || (done == 0 && s->last > 0);
+  s->last = done;
+  return s->stopped;
+}
+
+/* Stopped in the checks, a fit has all draws, and a verdict that is not trusted and states why. */
+static void stopped_after_the_last_draw(void **state)
+{
+  host h = open_host(*state);
+  set(&h, "checks", "full");
+  set(&h, "draws", "1000");
+  set(&h, "thin", "20");
+  idm_posterior *whole = fit(&h), *stopped;
+  idm_assessment *checked;
+  late_stopper s = {0};
+  idm_settings_watch(h.settings, stop_late, &s);
+  check(idm_fit(h.problem, h.data, h.settings, &stopped, NULL, &support_error));
+  assert_true(s.stopped);
+  expect_same_draws(whole, stopped);
+  const idm_assessment *a = idm_posterior_assessment(stopped);
+  assert_false(idm_assessment_trusted(a));
+  bool stated = false;
+  for (size_t n = 0; idm_assessment_failure(a, n); n++)
+    stated = stated || strstr(idm_assessment_failure(a, n), "idm_assess runs them");
+  assert_true(stated);
+  for (size_t n = 0; idm_assessment_check_name(a, n); n++)
+    if (strcmp(idm_assessment_check_name(a, n), "complete") == 0)
+      assert_string_equal(idm_assessment_check_outcome(a, n), "failed");
+  check(idm_assess(stopped, h.data, 1, &checked, &support_error));
+  idm_assessment_destroy(checked);
+  idm_posterior_destroy(stopped);
+  idm_posterior_destroy(whole);
+  close_host(&h);
 }
 
 /* A run that is stopped goes on to the draws of one that was not; its inputs are those of its
@@ -450,15 +496,11 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(memory_equals_folder),
-      IN_FOLDER(fits_leave_their_inputs),
-      IN_FOLDER(fits_that_are_refused),
-      IN_FOLDER(draws_and_their_likelihood),
-      IN_FOLDER(summaries_of_draws),
-      IN_FOLDER(verdicts),
-      cmocka_unit_test(nothing_of_nothing),
-      IN_FOLDER(stopped_fits),
-      IN_FOLDER(stopped_runs),
+      IN_FOLDER(memory_equals_folder),        IN_FOLDER(fits_leave_their_inputs),
+      IN_FOLDER(fits_that_are_refused),       IN_FOLDER(draws_and_their_likelihood),
+      IN_FOLDER(summaries_of_draws),          IN_FOLDER(verdicts),
+      cmocka_unit_test(nothing_of_nothing),   IN_FOLDER(stopped_fits),
+      IN_FOLDER(stopped_after_the_last_draw), IN_FOLDER(stopped_runs),
       IN_FOLDER(runs_that_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

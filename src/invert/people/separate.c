@@ -785,6 +785,8 @@ idm_status idm_individuals_fit(const idm_problem *problem, const idm_data *data,
   if (status == IDM_OK) {
     measure_fit(&e, projection);
     status = assess(&e, posterior, ret_assessment, opt_error);
+    for (size_t i = 0; status == IDM_OK && i < e.person_map.people; i++)
+      if (!atomic_load(&e.finished[i])) (*ret_assessment)->interrupted = true;
   }
   individual_fits_clear(&e);
   if (status == IDM_OK) {
