@@ -44,7 +44,9 @@ typedef struct idm_figure_options {
 /* A figure as SVG text, for the caller to free. Numbers that are not finite are left out. */
 IDM_API idm_status idm_figure_svg(const idm_figure *figure, const idm_figure_options *options,
                                   char **ret_text, idm_error *opt_error);
-/* Write a figure: SVG, PNG or PDF by the ending of the name. "-" is standard output, as SVG. */
+/* Write a figure: SVG, PNG or PDF by the ending of the name. "-" is standard output, as SVG. PNG
+ * and PDF are drawn in the calling process by librsvg, which is loaded on first use; IDM_SYSTEM
+ * without it. librsvg ends the process where memory is exhausted; SVG has no such limit. */
 IDM_API idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *options,
                                     const char *path, idm_error *opt_error);
 /* Write the numbers of a figure as CSV. */

@@ -87,7 +87,7 @@ static idm_status write_output(cli_call *call, const idm_figure *figure,
   const char *path = cli_text(call, "output"), *data = cli_text(call, "data");
   idm_status status = IDM_OK;
   if (data) status = cli_write_csv(call, data, write_data, figure);
-  if (status == IDM_OK) status = idm_figure_write(figure, style, path, &call->error);
+  if (status == IDM_OK) status = idm_figure_write_isolated(figure, style, path, &call->error);
   if (status == IDM_OK && strcmp(path, "-") != 0) return cli_report_file(call, path);
   return status;
 }

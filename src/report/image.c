@@ -1,11 +1,16 @@
 /* Writes figures to files: SVG directly, PNG and PDF through librsvg and cairo.
  *
- * Contents: libraries · text · drawing process · figures */
+ * GLib and librsvg end the process if memory is exhausted. The program therefore draws images in a
+ * child process (idm_figure_write_isolated). A library must not fork its host, which may have other
+ * threads, so idm_figure_write draws in the calling process.
+ *
+ * Contents: libraries · text · drawing · drawing process · figures */
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <librsvg/rsvg.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -38,15 +43,29 @@ static const double pixel_scale = 2;
   X(cairo_surface_write_to_png_stream)                                                             \
   X(cairo_surface_finish)                                                                          \
   X(cairo_surface_status)                                                                          \
-  X(cairo_surface_destroy)
+  X(cairo_surface_destroy)                                                                         \
+  X(g_object_unref)
 
-/* Set in the child process that draws. */
+/* Set by load_library. */
 static struct {
   CAIRO_FUNCTIONS(IDM_LIBRARY_POINTER)
 } cairo_functions;
 
 #define CAIRO_SYMBOL(name) IDM_LIBRARY_SYMBOL(cairo_functions, name)
 static const idm_symbol cairo_symbols[] = {CAIRO_FUNCTIONS(CAIRO_SYMBOL)};
+
+/* Load the functions, once. Returns false where librsvg is not installed. */
+static bool load_library(void)
+{
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static bool loaded;
+  pthread_mutex_lock(&mutex);
+  loaded = loaded || idm_library_load(IDM_RSVG_LIBRARY, cairo_symbols,
+                                      sizeof cairo_symbols / sizeof *cairo_symbols);
+  const bool available = loaded;
+  pthread_mutex_unlock(&mutex);
+  return available;
+}
 
 /* --- text ----------------------------------------------------------------------------------- */
 
@@ -65,17 +84,25 @@ static idm_status write_text(char *text, const char *path, idm_error *opt_error)
   return status == IDM_OK ? idm_file_commit(file, opt_error) : status;
 }
 
-/* --- drawing process ------------------------------------------------------------------------- */
+/* --- drawing -------------------------------------------------------------------------------- */
 
-/* GLib and librsvg abort the process if memory is exhausted. They are loaded and run in a child
- * process, so that the caller gets an error instead. The child sends the image through a pipe. */
 enum { DRAWN, NOT_DRAWN, NO_LIBRARY };
+
+/* Receiver of the bytes of an image: a file or, if that is NULL, a pipe. */
+typedef struct image_output {
+  idm_file *file;
+  int descriptor;
+} image_output;
 
 static cairo_status_t send_bytes(void *context, const unsigned char *data, unsigned int length)
 {
-  const int *descriptor = context;
+  const image_output *output = context;
+  if (output->file) {
+    idm_file_write(output->file, (const char *)data, length);
+    return CAIRO_STATUS_SUCCESS; /* idm_file_commit reports errors */
+  }
   while (length) {
-    const ssize_t sent = write(*descriptor, data, length);
+    const ssize_t sent = write(output->descriptor, data, length);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) return CAIRO_STATUS_WRITE_ERROR;
     data += sent;
@@ -96,19 +123,19 @@ static bool render(RsvgHandle *handle, cairo_surface_t *surface, double width, d
 }
 
 /* The size is that of the drawing; points of a PDF page are 1/72 inch, pixels 1/96 inch. */
-static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
+static bool draw(RsvgHandle *handle, bool pdf, image_output *output)
 {
   gdouble width = 0, height = 0;
   if (!cairo_functions.rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height))
     return false;
   cairo_surface_t *surface =
-      pdf ? cairo_functions.cairo_pdf_surface_create_for_stream(send_bytes, &descriptor,
-                                                                0.75 * width, 0.75 * height)
+      pdf ? cairo_functions.cairo_pdf_surface_create_for_stream(send_bytes, output, 0.75 * width,
+                                                                0.75 * height)
           : cairo_functions.cairo_image_surface_create(
                 CAIRO_FORMAT_ARGB32, (int)(pixel_scale * width), (int)(pixel_scale * height));
   bool drawn = render(handle, surface, width, height, pdf ? 0.75 : pixel_scale);
   if (drawn && !pdf)
-    drawn = cairo_functions.cairo_surface_write_to_png_stream(surface, send_bytes, &descriptor) ==
+    drawn = cairo_functions.cairo_surface_write_to_png_stream(surface, send_bytes, output) ==
             CAIRO_STATUS_SUCCESS;
   cairo_functions.cairo_surface_finish(surface);
   drawn = drawn && cairo_functions.cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS;
@@ -116,21 +143,55 @@ static bool draw(RsvgHandle *handle, bool pdf, int descriptor)
   return drawn;
 }
 
-/* Main function of the child; does not return. */
+/* Draw an SVG text. Returns DRAWN, NOT_DRAWN or NO_LIBRARY. */
+static int draw_text(const char *text, bool pdf, image_output *output)
+{
+  if (!load_library()) return NO_LIBRARY;
+  RsvgHandle *handle =
+      cairo_functions.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
+  if (!handle) return NOT_DRAWN;
+  const bool drawn = draw(handle, pdf, output);
+  cairo_functions.g_object_unref(handle);
+  return drawn ? DRAWN : NOT_DRAWN;
+}
+
+/* The error of a drawing that did not succeed. `code` is that of draw_text; others: the child was
+ * ended by a signal. */
+static idm_status fail_drawing(int code, const char *path, idm_error *opt_error)
+{
+  if (code == NOT_DRAWN) return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn", path);
+  if (code == NO_LIBRARY)
+    return idm_fail(opt_error, IDM_SYSTEM,
+                    "%s: images need librsvg (%s), which this machine lacks or has no memory for; "
+                    ".svg works without it",
+                    path, IDM_RSVG_LIBRARY);
+  return idm_fail(opt_error, IDM_SYSTEM,
+                  "%s: cannot be drawn: librsvg was stopped, most likely because memory ran out; "
+                  ".svg takes less",
+                  path);
+}
+
+static idm_status draw_here(const char *text, bool pdf, idm_file *file, const char *path,
+                            idm_error *opt_error)
+{
+  image_output output = {.file = file, .descriptor = -1};
+  const int code = draw_text(text, pdf, &output);
+  return code == DRAWN ? IDM_OK : fail_drawing(code, path, opt_error);
+}
+
+/* --- drawing process ------------------------------------------------------------------------- */
+
+/* Main function of the child, which sends the image through a pipe; does not return. */
 static _Noreturn void draw_in_child(const char *text, bool pdf, int descriptor)
 {
   const struct rlimit none = {0, 0};
   const int null_device = open("/dev/null", O_WRONLY);
+  image_output output = {.descriptor = descriptor};
   (void)setrlimit(RLIMIT_CORE, &none);
   if (null_device >= 0) (void)dup2(null_device, STDERR_FILENO); /* messages of the libraries */
   (void)signal(SIGPIPE, SIG_DFL);
   (void)signal(SIGABRT, SIG_DFL);
-  if (!idm_library_load(IDM_RSVG_LIBRARY, cairo_symbols,
-                        sizeof cairo_symbols / sizeof *cairo_symbols))
-    _exit(NO_LIBRARY);
-  RsvgHandle *handle =
-      cairo_functions.rsvg_handle_new_from_data((const guint8 *)text, strlen(text), NULL);
-  _exit(handle && draw(handle, pdf, descriptor) ? DRAWN : NOT_DRAWN);
+  _exit(draw_text(text, pdf, &output));
 }
 
 /* Copy the bytes of the image to the file; returns the exit status of the child, -1 if a signal
@@ -148,8 +209,8 @@ static int collect_output(int descriptor, pid_t child, idm_file *file)
   return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
 }
 
-static idm_status draw_in_process(const char *text, bool pdf, idm_file *file, const char *path,
-                                  idm_error *opt_error)
+static idm_status draw_isolated(const char *text, bool pdf, idm_file *file, const char *path,
+                                idm_error *opt_error)
 {
   int ends[2];
   if (pipe(ends) != 0)
@@ -165,29 +226,20 @@ static idm_status draw_in_process(const char *text, bool pdf, idm_file *file, co
     close(ends[0]);
     return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn: %s", path, strerror(reason));
   }
-  switch (collect_output(ends[0], child, file)) {
-  case DRAWN:
-    return IDM_OK;
-  case NOT_DRAWN:
-    return idm_fail(opt_error, IDM_SYSTEM, "%s: cannot be drawn", path);
-  case NO_LIBRARY:
-    return idm_fail(opt_error, IDM_SYSTEM,
-                    "%s: images need librsvg (%s), which this machine lacks or has no memory for; "
-                    ".svg works without it",
-                    path, IDM_RSVG_LIBRARY);
-  default:
-    return idm_fail(opt_error, IDM_SYSTEM,
-                    "%s: cannot be drawn: librsvg was stopped, most likely because memory ran out; "
-                    ".svg takes less",
-                    path);
-  }
+  const int code = collect_output(ends[0], child, file);
+  return code == DRAWN ? IDM_OK : fail_drawing(code, path, opt_error);
 }
 
-static idm_status write_image(char *text, bool pdf, const char *path, idm_error *opt_error)
+/* A way to draw an image into a file: in the calling process, or in a child. */
+typedef idm_status image_drawer(const char *text, bool pdf, idm_file *file, const char *path,
+                                idm_error *opt_error);
+
+static idm_status write_image(char *text, bool pdf, image_drawer *drawer, const char *path,
+                              idm_error *opt_error)
 {
   idm_file *file = NULL;
   idm_status status = idm_file_create(path, &file, opt_error);
-  if (status == IDM_OK) status = draw_in_process(text, pdf, file, path, opt_error);
+  if (status == IDM_OK) status = drawer(text, pdf, file, path, opt_error);
   free(text);
   if (status == IDM_OK) return idm_file_commit(file, opt_error);
   idm_file_abandon(file);
@@ -210,10 +262,9 @@ idm_status idm_figure_check_path(const char *path, idm_error *opt_error)
                   path, dot);
 }
 
-idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *options,
-                            const char *path, idm_error *opt_error)
+static idm_status write_figure(const idm_figure *figure, const idm_figure_options *options,
+                               image_drawer *drawer, const char *path, idm_error *opt_error)
 {
-  idm_require(figure, options, path);
   const bool pdf = ends_with(path, ".pdf");
   const bool image = pdf || ends_with(path, ".png");
   idm_figure_options fixed = *options;
@@ -224,7 +275,22 @@ idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *
   if (image && fixed.theme == IDM_THEME_AUTO) fixed.theme = IDM_THEME_LIGHT;
   status = idm_figure_svg(figure, &fixed, &text, opt_error);
   if (status != IDM_OK) return status;
-  return image ? write_image(text, pdf, path, opt_error) : write_text(text, path, opt_error);
+  return image ? write_image(text, pdf, drawer, path, opt_error)
+               : write_text(text, path, opt_error);
+}
+
+idm_status idm_figure_write(const idm_figure *figure, const idm_figure_options *options,
+                            const char *path, idm_error *opt_error)
+{
+  idm_require(figure, options, path);
+  return write_figure(figure, options, draw_here, path, opt_error);
+}
+
+idm_status idm_figure_write_isolated(const idm_figure *figure, const idm_figure_options *options,
+                                     const char *path, idm_error *opt_error)
+{
+  idm_require(figure, options, path);
+  return write_figure(figure, options, draw_isolated, path, opt_error);
 }
 
 idm_status idm_figure_write_csv(const idm_figure *figure, const char *path, idm_error *opt_error)

@@ -75,6 +75,11 @@ IDM_CHECKED idm_status idm_plot_make(const idm_plot *plot, const idm_plot_subjec
                                      const idm_plot_settings *opt_settings, idm_figure **ret_figure,
                                      idm_notes *opt_notes, idm_error *opt_error);
 
+/* idm_figure_write with PNG and PDF drawn in a child process, so that exhausted memory is an error
+ * (librsvg ends the process then). For a process without other threads. */
+IDM_CHECKED idm_status idm_figure_write_isolated(const idm_figure *figure,
+                                                 const idm_figure_options *options,
+                                                 const char *path, idm_error *opt_error);
 /* IDM_USAGE if a path has an extension other than .svg, .png and .pdf. */
 IDM_CHECKED idm_status idm_figure_check_path(const char *path, idm_error *opt_error);
 

@@ -1,5 +1,6 @@
 /* Tests figures written as SVG, PNG, PDF and CSV files: signatures and sizes of the files, themes,
  * and errors of paths that cannot be written. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,43 @@ static void failures(void **state)
   idm_figure_destroy(figure);
 }
 
+/* A library does not fork its host; the program draws in a child, and gets the same image. */
+static int forks;
+
+static void count_fork(void)
+{
+  forks++;
+}
+
+static void processes(void **state)
+{
+  (void)state;
+  static const char *const endings[] = {".png", ".pdf", ".svg"};
+  const idm_figure_options options = {.width = IDM_FIGURE_NARROW};
+  assert_int_equal(pthread_atfork(count_fork, NULL, NULL), 0);
+  for (size_t i = 0; i < 3; i++) {
+    idm_figure *figure = small_figure();
+    char folder[SUPPORT_PATH], path[SUPPORT_PATH + 16];
+    size_t length, other;
+    support_path(folder);
+    snprintf(path, sizeof path, "%s%s", folder, endings[i]);
+    forks = 0;
+    check(idm_figure_write(figure, &options, path, &support_error));
+    assert_int_equal(forks, 0);
+    unsigned char *here = read_file(path, &length);
+    check(idm_figure_write_isolated(figure, &options, path, &support_error));
+    assert_int_equal(forks, i < 2);
+    unsigned char *apart = read_file(path, &other);
+    assert_int_equal(length, other);
+    if (i != 1) assert_memory_equal(here, apart, length); /* a PDF has the time of its creation */
+    free(here);
+    free(apart);
+    remove(path);
+    remove(folder);
+    idm_figure_destroy(figure);
+  }
+}
+
 static void csv(void **state)
 {
   (void)state;
@@ -125,6 +163,7 @@ static void csv(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(formats), cmocka_unit_test(themes),
-                                     cmocka_unit_test(failures), cmocka_unit_test(csv)};
+                                     cmocka_unit_test(failures), cmocka_unit_test(processes),
+                                     cmocka_unit_test(csv)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
