@@ -129,6 +129,7 @@ typedef struct idm_audit_group {
   bool unchecked;      /* some checks of its log were not run */
   idm_notes misfits;   /* aspects that the model does not describe, as in a fit */
   idm_notes reasons;   /* for a verdict other than identified, including misfits */
+  idm_notes failures;  /* of the reasons, those for which the group failed */
   idm_audit_quantity *number; /* [coordinate] */
   idm_audit_quantity *within; /* [coordinate]: sd between its agents; NULL without people, or where
                                  groups are pooled: see idm_audit.within */

@@ -114,12 +114,13 @@ static json_t *contrasts_array(const idm_audit *a)
   return array;
 }
 
-/* The reasons of a failed group, with its name. */
+/* The reasons for which a group failed, with its name. */
 static void put_failures(json_t **failures, const idm_audit_group *g)
 {
   char text[1200];
-  for (size_t i = 0; g->verdict == IDM_AUDIT_FAILED && i < g->reasons.count; i++) {
-    snprintf(text, sizeof text, "%.300s: %.800s", g->name, g->reasons.text[i]);
+  const idm_notes *why = g->failures.count ? &g->failures : &g->reasons;
+  for (size_t i = 0; g->verdict == IDM_AUDIT_FAILED && i < why->count; i++) {
+    snprintf(text, sizeof text, "%.300s: %.800s", g->name, why->text[i]);
     idm_json_append(failures, idm_json_text(text));
   }
 }

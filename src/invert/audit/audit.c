@@ -86,6 +86,7 @@ void idm_audit_destroy(idm_audit *a)
     free(a->group[i].name);
     idm_notes_clear(&a->group[i].misfits);
     idm_notes_clear(&a->group[i].reasons);
+    idm_notes_clear(&a->group[i].failures);
     destroy_numbers(a->group[i].number, d);
     destroy_numbers(a->group[i].within, d);
   }

@@ -374,9 +374,9 @@ static void fail_all(idm_audit *a)
   for (size_t g = 0; g < a->sides; g++) {
     if (a->group[g].verdict == IDM_AUDIT_FAILED) continue;
     a->group[g].verdict = IDM_AUDIT_FAILED;
-    idm_notes_add(&a->group[g].reasons,
-                  "the prior of the distribution over groups, towards which the "
-                  "group is shrunk, conflicts with the decisions");
+    idm_audit_note_failure(&a->group[g],
+                           "the prior of the distribution over groups, towards which the group is "
+                           "shrunk, conflicts with the decisions");
   }
   for (size_t c = 0; c < a->contrasts; c++) {
     a->contrast[c].verdict = IDM_AUDIT_FAILED;

@@ -161,6 +161,8 @@ idm_status idm_audit_holm(double *p, size_t count, idm_error *opt_error);
 
 /* Repeated assessment of the model in several draws of the dynamics. */
 
+/* Add a reason for which a group failed. */
+void idm_audit_note_failure(idm_audit_group *group, const char *format, ...) IDM_PRINTF(2, 3);
 /* Number of sides that the model does not fit, or with a conflict between prior and decisions. */
 size_t idm_audit_count_unfit(const idm_audit *audit);
 
@@ -193,7 +195,8 @@ void idm_audit_conflict_pooled(const audit_estimands *estimands, idm_audit *audi
 /* Remarks on a finished audit: uncertainty from the dynamics and from agents within groups, and
  * checks that other commands run. */
 
-/* Add the remarks. Chains that disagree about jointly sampled dynamics fail the audit. */
+/* Add the remarks. Chains that disagree about jointly sampled dynamics fail the audit, and so does
+ * a check that failed without an explanation. */
 void idm_audit_remark(idm_audit *audit);
 
 /* === cohorts ================================================================================ */

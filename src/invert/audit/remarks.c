@@ -3,9 +3,11 @@
  *
  * Contents: reassess · remarks */
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "invert/assess.h"
 #include "invert/audit/estimands.h"
 #include "invert/audit/model.h"
@@ -27,15 +29,15 @@ size_t idm_audit_count_unfit(const idm_audit *a)
 typedef struct side_assessment {
   double log_likelihood, uniform, rates;
   bool model_misfit, mixed, elsewhere, coarse, unchecked;
-  idm_notes misfits, reasons;
+  idm_notes misfits, reasons, failures;
 } side_assessment;
 
 /* Swap the assessment of a side with *found; swapping with an empty one resets the side. */
 static void swap_assessment(idm_audit_group *g, side_assessment *found)
 {
   const side_assessment previous = {
-      g->log_likelihood, g->uniform, g->rates,     g->model_misfit, g->mixed,
-      g->prior_conflict, g->coarse,  g->unchecked, g->misfits,      g->reasons};
+      g->log_likelihood, g->uniform,   g->rates,   g->model_misfit, g->mixed,   g->prior_conflict,
+      g->coarse,         g->unchecked, g->misfits, g->reasons,      g->failures};
   g->log_likelihood = found->log_likelihood;
   g->uniform = found->uniform;
   g->rates = found->rates;
@@ -46,6 +48,7 @@ static void swap_assessment(idm_audit_group *g, side_assessment *found)
   g->unchecked = found->unchecked;
   g->misfits = found->misfits;
   g->reasons = found->reasons;
+  g->failures = found->failures;
   *found = previous;
 }
 
@@ -73,6 +76,7 @@ idm_status idm_audit_reassess(const audit_estimands *estimands, const audit_draw
     if (!better) swap_assessment(&a->group[g], &found[g]);
     idm_notes_clear(&found[g].misfits);
     idm_notes_clear(&found[g].reasons);
+    idm_notes_clear(&found[g].failures);
   }
   free(found);
   return status;
@@ -80,7 +84,18 @@ idm_status idm_audit_reassess(const audit_estimands *estimands, const audit_draw
 
 /* === remarks ================================================================================ */
 
-/* Remarks on a finished audit. */
+/* Remarks on a finished audit, and reasons of its verdicts. */
+
+void idm_audit_note_failure(idm_audit_group *group, const char *format, ...)
+{
+  char text[1200];
+  va_list arguments;
+  va_start(arguments, format);
+  idm_print_list(text, sizeof text, format, arguments);
+  va_end(arguments);
+  idm_notes_add(&group->reasons, "%s", text);
+  idm_notes_add(&group->failures, "%s", text);
+}
 
 /* Note how much of the uncertainty comes from the dynamics. */
 static void remark_dynamics(idm_audit *a)
@@ -173,6 +188,7 @@ static void remark_people(idm_audit *a)
 
 void idm_audit_remark(idm_audit *a)
 {
+  if (a->trusted) a->trusted = idm_checks_conclude(&a->checks, &a->failures, &a->failures);
   remark_dynamics(a);
   if (a->people) remark_people(a);
   explain_unrun(a);

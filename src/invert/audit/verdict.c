@@ -381,7 +381,7 @@ static void add_cell_to_side(idm_audit_group *group, const idm_assessment *cell,
   for (size_t i = 0; information && i < cell->misfits.count; i++)
     idm_notes_add(&group->misfits, "%s", cell->misfits.text[i]);
   for (size_t i = 0; information && i < cell->failures.count; i++)
-    idm_notes_add(&group->reasons, "%s", cell->failures.text[i]);
+    idm_audit_note_failure(group, "%s", cell->failures.text[i]);
   if (information && cell->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
     idm_notes_add(
         &group->reasons,
@@ -578,11 +578,12 @@ static void classify_number(idm_audit *a, idm_audit_group *g, size_t j)
   const bool driven = idm_check_test_optional(&a->checks, IDM_CHECK_CONTRACTION, n->contraction);
   if (!record_draws(a, n)) {
     take_worse_verdict(g, IDM_AUDIT_FAILED);
-    idm_notes_add(&g->reasons,
-                  "%s has R-hat %.3f and effective sample sizes of %.0f (bulk) and %.0f (tail); "
-                  "expected at most %.2f and at least %.0f of several chains: take more --draws",
-                  name, n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail,
-                  idm_check_threshold(IDM_CHECK_RHAT), idm_check_threshold(IDM_CHECK_EFFECTIVE));
+    idm_audit_note_failure(
+        g,
+        "%s has R-hat %.3f and effective sample sizes of %.0f (bulk) and %.0f (tail); "
+        "expected at most %.2f and at least %.0f of several chains: take more --draws",
+        name, n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail,
+        idm_check_threshold(IDM_CHECK_RHAT), idm_check_threshold(IDM_CHECK_EFFECTIVE));
   }
   if (driven) {
     take_worse_verdict(g, IDM_AUDIT_PRIOR_DRIVEN);
@@ -623,11 +624,11 @@ static void classify_within(idm_audit *a, idm_audit_group *g, size_t j)
   const idm_audit_quantity *n = a->within ? &a->within[j] : &g->within[j];
   if (record_draws(a, n)) return;
   take_worse_verdict(g, IDM_AUDIT_FAILED);
-  idm_notes_add(&g->reasons,
-                "the sd of agents in %s has R-hat %.3f and effective sample sizes of %.0f (bulk) "
-                "and %.0f (tail): take more --draws",
-                a->coordinate.name[j], n->diagnosis.rhat, n->diagnosis.ess_bulk,
-                n->diagnosis.ess_tail);
+  idm_audit_note_failure(
+      g,
+      "the sd of agents in %s has R-hat %.3f and effective sample sizes of %.0f (bulk) "
+      "and %.0f (tail): take more --draws",
+      a->coordinate.name[j], n->diagnosis.rhat, n->diagnosis.ess_bulk, n->diagnosis.ess_tail);
 }
 
 /* Whether uncertain dynamics leave a number undetermined. A misfit in some draws of the dynamics is
@@ -647,13 +648,15 @@ static void classify_group(idm_audit *a, idm_audit_group *g)
   }
   const bool undecided = depends_on_dynamics(a, g);
   if (g->mixed) take_worse_verdict(g, IDM_AUDIT_HETEROGENEOUS);
-  if ((g->model_misfit && !undecided) || g->prior_conflict || g->coarse)
-    take_worse_verdict(g, IDM_AUDIT_FAILED);
+  const bool unfit = (g->model_misfit && !undecided) || g->prior_conflict;
+  if (unfit || g->coarse) take_worse_verdict(g, IDM_AUDIT_FAILED);
   if (g->model_misfit && undecided)
     idm_notes_add(&g->reasons, "the model does not fit in the dynamics in which it was assessed; "
                                "the dynamics are uncertain, and others may explain the decisions");
-  for (size_t i = 0; i < g->misfits.count; i++)
+  for (size_t i = 0; i < g->misfits.count; i++) {
     idm_notes_add(&g->reasons, "%s", g->misfits.text[i]);
+    if (unfit) idm_notes_add(&g->failures, "%s", g->misfits.text[i]);
+  }
 }
 
 /* If no group fails by a misfit, turn all misfits into remarks. */
@@ -686,7 +689,7 @@ static void check_population(idm_audit *a)
 static void propagate_failure(idm_audit_group *side, const idm_audit_group *failed)
 {
   take_worse_verdict(side, IDM_AUDIT_FAILED);
-  idm_notes_add(&side->reasons, "it contains '%s', which failed", failed->name);
+  idm_audit_note_failure(side, "it contains '%s', which failed", failed->name);
 }
 
 /* `all` is no better than the worst group. Without pooling, `all` has its own draws, and failed
@@ -792,7 +795,6 @@ idm_status idm_audit_conclude(const audit_estimands *estimands, const prior_scal
     a->trusted = a->trusted && a->group[g].verdict != IDM_AUDIT_FAILED;
   check_population(a);
   idm_audit_conflict_pooled(estimands, a);
-  if (a->trusted) a->trusted = idm_checks_conclude(&a->checks, &a->failures, &a->failures);
   idm_checks_remark_left_out(&a->checks, &a->remarks);
   return IDM_OK;
 }

@@ -382,12 +382,42 @@ static void a_contrast_fails_by_its_own_draws(void **state)
   double *draw = c.audit->contrast[0].number[0].draw;
   for (size_t i = 0; i < c.audit->draws; i++) draw[i] += 10;
   for (size_t g = 0; g < 3; g++) idm_notes_clear(&c.audit->group[g].reasons);
+  for (size_t g = 0; g < 3; g++) assert_int_equal(audit->group[g].failures.count, 0);
   check(idm_audit_conclude(&plan, scales, c.audit, &support_error));
   for (size_t g = 0; g < 3; g++) assert_int_not_equal(audit->group[g].verdict, IDM_AUDIT_FAILED);
   assert_int_equal(audit->contrast[0].verdict, IDM_AUDIT_FAILED);
   assert_int_equal(audit->checks.of[IDM_CHECK_RHAT].outcome, IDM_CHECK_FAILED);
   assert_true(mentions(&audit->failures, "the contrast of 'b' less 'a' in log_alpha"));
   assert_false(audit->trusted);
+  idm_audit_estimands_clear(&plan);
+  audit_close(&c);
+}
+
+/* A group that fails by its draws, and whose mean depends on the prior: the latter is a reason of
+ * its verdict, and no failure. */
+static void remarks_are_no_failures(void **state)
+{
+  (void)state;
+  audit_case c = audit_open(1.5, 0.5, 0.5, 20, "site");
+  c.settings.pool = IDM_POOL_NONE;
+  const idm_audit *audit = run(&c);
+  audit_estimands plan = {0};
+  check(idm_audit_estimands(c.problem, c.data, c.groups, &c.settings, &plan, &support_error));
+  plan.model.dimension = 1;
+  plan.model.mean = calloc(1, sizeof(double));
+  plan.model.sd = calloc(1, sizeof(double));
+  plan.model.sd[0] = 1.5;
+  const prior_scale_means scales[3] = {{{0, 1e6}}, {{0, 0}}, {{0, 0}}};
+  double *draw = c.audit->group[0].number[0].draw;
+  for (size_t i = 0; i < c.audit->draws; i++) draw[i] += 10;
+  for (size_t g = 0; g < 3; g++) idm_notes_clear(&c.audit->group[g].reasons);
+  check(idm_audit_conclude(&plan, scales, c.audit, &support_error));
+  const idm_audit_group *group = &audit->group[0];
+  assert_int_equal(group->verdict, IDM_AUDIT_FAILED);
+  assert_true(says(group, "has R-hat") && says(group, "double the prior's scale"));
+  assert_true(mentions(&group->failures, "has R-hat"));
+  assert_false(mentions(&group->failures, "double the prior's scale"));
+  assert_int_equal(audit->checks.of[IDM_CHECK_PRIOR_SCALE].outcome, IDM_CHECK_REMARK);
   idm_audit_estimands_clear(&plan);
   audit_close(&c);
 }
@@ -514,6 +544,7 @@ int main(void)
       cmocka_unit_test(misfits_of_those_in_no_group_are_told),
       cmocka_unit_test(effects_that_go_together_are_the_priors),
       cmocka_unit_test(a_contrast_fails_by_its_own_draws),
+      cmocka_unit_test(remarks_are_no_failures),
       cmocka_unit_test(what_a_log_tells_has_its_tails),
       cmocka_unit_test(a_prior_that_is_far_off_fails),
       cmocka_unit_test(a_lattice_that_is_too_coarse_fails),
