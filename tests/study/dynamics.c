@@ -60,8 +60,8 @@ static void judge(const folder *f, scene *s, bool joint, idm_assessment *a)
   idm_request *request = calloc(1, sizeof *request);
   assert_non_null(request);
   idm_request_default(request);
-  check(idm_dynamics_write_run(f->path, IDM_RUN_NEW, s->problem, s->data, request, s->posterior,
-                               &written, &support_error));
+  check(idm_dynamics_write_run(f->path, IDM_RUN_OVERWRITE, s->problem, s->data, request,
+                               s->posterior, &written, &support_error));
   idm_assessment_destroy(written);
   free(request);
   idm_posterior *kept;
@@ -85,6 +85,28 @@ static void poor_dynamics_fail_a_fit(void **state)
   close_scene(&s);
 }
 
+/* A joint fit draws the dynamics itself: short runs do not fail it, draws of a lower mode do. */
+static void joint_fits_need_the_mode_alone(void **state)
+{
+  for (int lower = 0; lower < 2; lower++) {
+    scene s = open_scene(20, false);
+    idm_assessment a = {.trusted = true};
+    idm_checks_begin(&a.checks, IDM_CHECK_FIT);
+    double *density = &s.posterior->statistics[0].log_density;
+    s.posterior->search_recorded = true;
+    s.posterior->highest = s.posterior->attained = *density + (lower ? 1e6 : 0);
+    if (lower) s.posterior->attained = *density;
+    judge(*state, &s, true, &a);
+    assert_int_equal(a.trusted, !lower);
+    assert_int_equal(a.failures.count, lower);
+    assert_int_equal(a.checks.of[IDM_CHECK_DYNAMICS_DRAWS].outcome,
+                     lower ? IDM_CHECK_FAILED : IDM_CHECK_PASSED);
+    if (lower) assert_true(support_mentions(&a.failures, "the draws of the dynamics are not"));
+    idm_notes_clear(&a.failures);
+    close_scene(&s);
+  }
+}
+
 static void sound_dynamics_do_not(void **state)
 {
   scene s = open_scene(1000, true);
@@ -99,6 +121,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(poor_dynamics_fail_a_fit, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(joint_fits_need_the_mode_alone, make_folder, remove_folder),
       cmocka_unit_test_setup_teardown(sound_dynamics_do_not, make_folder, remove_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
