@@ -3,8 +3,10 @@
 #include "invert/grid.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "support.h"
 
@@ -111,10 +113,24 @@ static void outside_is_the_nearest_point(void **state)
   idm_grid_destroy(grid);
 }
 
+/* Values wait until the work is stopped, for 5 s at most. */
+typedef struct stopping {
+  size_t dimension;
+  atomic_bool stopped;
+} stopping;
+
 static bool at_once(void *context)
 {
-  (void)context;
+  atomic_store(&((stopping *)context)->stopped, true);
   return true;
+}
+
+static idm_status slow_value(void *context, const double *x, double *column, idm_error *opt_error)
+{
+  stopping *s = context;
+  const struct timespec wait = {.tv_nsec = 1000000};
+  for (int i = 0; i < 5000 && !atomic_load(&s->stopped); i++) nanosleep(&wait, NULL);
+  return value(&s->dimension, x, column, opt_error);
 }
 
 static idm_status refuse(void *context, const double *x, double *column, idm_error *opt_error)
@@ -142,12 +158,13 @@ static void what_is_too_large_stopped_or_fails_is_none(void **state)
   idm_error error = {0};
   assert_int_equal(idm_grid_create(&source, 2, &grid, &error), IDM_NUMERICAL);
   assert_null(grid);
+  stopping s = {.dimension = dimension};
   source.opt_stopped = at_once;
-  source.value = value;
-  source.axis = 300;
+  source.value = slow_value;
+  source.context = &s;
   check(idm_grid_create(&source, 2, &grid, &support_error));
-  idm_grid_destroy(
-      grid); /* NULL or not: all values may be computed before the callback is called */
+  assert_true(atomic_load(&s.stopped));
+  assert_null(grid);
 }
 
 /* A grid read from a record is identical; a truncated record or one of another shape returns NULL.
