@@ -112,22 +112,36 @@ static void test_what_is_left_alone(void **state)
   assert_near(id[1].gap[1], 2, 1e-12);
 }
 
-/* With a covariance far from the curvature at the maximum, ends are either unchecked or near those
- * of the profile. */
-static void test_wrong_curvature(void **state)
+/* Bring ends over by a covariance whose variances are `factor` times those of the curvature at the
+ * maximum: each is unchecked, or near that of the profile. Returns the number that is unchecked. */
+static size_t bring_over_wrong(fixture *f, double factor)
 {
-  fixture *f = *state;
+  size_t unchecked = 0;
   pretend_part(f, 1);
-  for (size_t i = 0; i < NUMBERS; i++) f->covariance[i * (NUMBERS + 1)] *= 30;
+  for (size_t i = 0; i < NUMBERS; i++) f->covariance[i * (NUMBERS + 1)] *= factor;
   bring_over(f, 1);
   for (size_t i = 0; i < NUMBERS; i++) {
     const idm_identification *id = &f->a.assessment->parameter[i], *exact = &f->profiled[i];
     const double width = exact->high - exact->low;
+    unchecked += id->unchecked;
     if (id->unchecked)
       assert_true(id->low == -100 && id->high == 100);
     else
       assert_true(fabs(id->low - exact->low) + fabs(id->high - exact->high) < 0.2 * width);
   }
+  return unchecked;
+}
+
+/* A covariance far from the curvature is recognised. */
+static void test_wrong_curvature(void **state)
+{
+  assert_int_equal(bring_over_wrong(*state, 30), NUMBERS);
+}
+
+/* A covariance near the curvature is not refused. */
+static void test_rough_curvature(void **state)
+{
+  assert_true(bring_over_wrong(*state, 1.5) < NUMBERS);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
@@ -138,6 +152,7 @@ int main(void)
       TEST(test_ends_are_those_of_profiles),
       TEST(test_what_is_left_alone),
       TEST(test_wrong_curvature),
+      TEST(test_rough_curvature),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
