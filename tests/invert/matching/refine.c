@@ -175,13 +175,17 @@ static void test_nothing_to_refine(void **state)
   assert_int_equal(given.steps, 0);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
-  check(idm_problem_read("example:maintenance", &problem, NULL, &support_error));
-  if (problem->setting->fully_observed) {
-    data = support_simulate(problem, simulation);
-    check(idm_problem_set_free(problem, "alpha", &support_error));
-    assert_int_equal(refine(problem, data, 1).resolution, 0);
-    idm_data_destroy(data);
-  }
+  problem = support_yaml("{states: [low, high], actions: [wait, work], observations: states, "
+                         "discount: 0.9, start: uniform,\n"
+                         " transition: {wait: identity, work: [[0.2, 0.8], [0.3, 0.7]]},\n"
+                         " utility: {wait: [0, 1], work: [-0.5, -1]}, agent: {alpha: 1}}");
+  assert_true(problem->setting->fully_observed);
+  problem->agent.resolution = 0;
+  data = support_simulate(problem, (idm_simulation){.trajectories = 20, .steps = 5, .seed = 6});
+  check(idm_problem_set_free(problem, "alpha", &support_error));
+  const idm_refinement observed = refine(problem, data, 1);
+  assert_true(observed.resolution == 0 && observed.steps == 0);
+  idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
 
