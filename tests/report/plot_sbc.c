@@ -41,7 +41,9 @@ static void test_ranks(void **state)
       }
       assert_true(total == (double)done);
       const double p = 1 / (double)bins[s];
+      /* Each end is as far inside as a probability of 0.025 beyond it allows. */
       assert_true(tail(done, p, (size_t)band->column[IDM_FIGURE_LOW][0]) <= 0.025);
+      assert_true(tail(done, p, (size_t)band->column[IDM_FIGURE_LOW][0] + 1) > 0.025);
       assert_true(1 - tail(done, p, (size_t)band->column[IDM_FIGURE_HIGH][0] + 1) <= 0.025);
       assert_true(1 - tail(done, p, (size_t)band->column[IDM_FIGURE_HIGH][0]) > 0.025);
     }
