@@ -127,7 +127,30 @@ static void rows_are_free(void **state)
   idm_problem_destroy(problem);
 }
 
-/* The log-loss of the fitted parameters is below that of the truth, by less than 0.01. */
+/* Mean over beliefs and actions of the distance of the policies of two parameters. */
+static double distance(idm_problem *problem, const idm_theta *theta)
+{
+  enum { BELIEFS = 200 };
+  idm_workspace *truth = support_plan(problem, NULL), *answer;
+  idm_random random;
+  double sum = 0;
+  check(idm_workspace_create(problem->setting, theta, &problem->agent, &answer, &support_error));
+  check(idm_plan(theta, NULL, answer, NULL, &support_error));
+  idm_random_init(&random, 10, 0);
+  for (int draw = 0; draw < BELIEFS; draw++) {
+    double z[STATES], p[ACTIONS], q[ACTIONS];
+    support_distribution(&random, z, STATES);
+    idm_plan_policy(truth, 0, z, p, NULL);
+    idm_plan_policy(answer, 0, z, q, NULL);
+    for (int u = 0; u < ACTIONS; u++) sum += fabs(p[u] - q[u]) / (BELIEFS * ACTIONS);
+  }
+  idm_workspace_destroy(truth);
+  idm_workspace_destroy(answer);
+  return sum;
+}
+
+/* The log-loss of the fitted parameters is below that of the truth, by less than 0.01, and the
+ * policy is near the true one at any belief. */
 static void prototypes_are_recovered(void **state)
 {
   (void)state;
@@ -150,7 +173,10 @@ static void prototypes_are_recovered(void **state)
   idm_projection truth, answer;
   check(idm_projection_measure(problem, problem->theta, data, &truth, &support_error));
   check(idm_projection_measure(problem, theta, data, &answer, &support_error));
-  print_message("log-loss: truth %.4f, answer %.4f\n", truth.log_loss, answer.log_loss);
+  const double apart = distance(problem, theta);
+  print_message("log-loss: truth %.4f, answer %.4f; policies %.4f apart\n", truth.log_loss,
+                answer.log_loss, apart);
+  assert_true(apart < 0.02);
   assert_true(answer.log_loss < truth.log_loss && answer.log_loss > truth.log_loss - 0.01);
   idm_theta_destroy(theta);
   idm_parameters_destroy(parameters);
