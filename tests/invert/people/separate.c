@@ -65,31 +65,37 @@ static void fit_each(int threads, const idm_fit_monitor *opt_monitor, idm_poster
   assert_int_equal((*a)->checks.kind, IDM_CHECK_SEPARATE);
 }
 
-/* Draws of p2 equal those of a fit to the log of p2. */
+/* Draws of every person equal those of a fit to the log of that person, and have a spread. */
 static void each_is_as_if_alone(void **state)
 {
   (void)state;
-  idm_posterior *p, *alone;
+  idm_posterior *p;
   idm_assessment *a;
   idm_projection projection;
   fit_each(2, NULL, &p, &a, &projection);
   assert_int_equal(p->axis[0].label.count, 3);
-  assert_string_equal(p->quantity.name[1], "log_alpha[p2]");
-  uint32_t trajectory[8];
-  for (size_t i = 0; i < 8; i++) trajectory[i] = (uint32_t)(8 + i);
-  idm_data *part;
-  check(idm_data_subset(data, trajectory, 8, &part, &support_error));
   idm_fit_settings same = settings;
   same.keep = IDM_KEEP_NOTHING;
   same.prior_draws = 0;
-  check(
-      idm_inverse_fit(idm_inverse_at(0), problem, part, &same, NULL, &alone, NULL, &support_error));
-  for (size_t i = 0; i < 300; i++) assert_near(p->value[1 * 300 + i], log(alone->value[i]), 1e-12);
+  for (size_t person = 0; person < 3; person++) {
+    static const char *const names[] = {"log_alpha[p1]", "log_alpha[p2]", "log_alpha[p3]"};
+    const double *draws = p->value + person * 300;
+    idm_posterior *alone;
+    idm_data *part;
+    uint32_t trajectory[8];
+    for (size_t i = 0; i < 8; i++) trajectory[i] = (uint32_t)(8 * person + i);
+    assert_string_equal(p->quantity.name[person], names[person]);
+    check(idm_data_subset(data, trajectory, 8, &part, &support_error));
+    check(idm_inverse_fit(idm_inverse_at(0), problem, part, &same, NULL, &alone, NULL,
+                          &support_error));
+    for (size_t i = 0; i < 300; i++) assert_near(draws[i], log(alone->value[i]), 1e-12);
+    assert_true(idm_moments_of(draws, 300).variance > 1e-4);
+    idm_data_destroy(part);
+    idm_posterior_destroy(alone);
+  }
   for (size_t i = 0; i < 300; i++)
     assert_true(fabs(p->value[i] - p->value[300 + i]) >
                 0); /* different draws for different people */
-  idm_data_destroy(part);
-  idm_posterior_destroy(alone);
   idm_posterior_destroy(p);
   idm_assessment_destroy(a);
 }
