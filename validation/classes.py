@@ -142,8 +142,12 @@ def recover(study, name, number):
     world, agent, free, options, _ = CLASSES[name]
     base = os.path.join(study.folder, f"{name}-{number}")
     question, truth, held_out = (f"{base}-{what}" for what in ("question.json", "truth.json", "held-out.csv"))
+    kept = base + "-found.json"
 
     def work():
+        if os.path.exists(kept):
+            with open(kept) as file:
+                return json.load(file)
         write(truth, draw_truth(random.Random(f"{name}-{number}"), world, agent, free))
         write(question, {**world, "agent": agent, "free": free})
         study.call("simulate", truth, "-n", HELD_OUT, "--steps", STEPS, "--seed", 10**6 + number, "-o", held_out)
@@ -155,6 +159,7 @@ def recover(study, name, number):
                        "--log-likelihood", "none", *options)
             study.call("score", base, held_out, "--trials", base + "-answer.csv")
             found.append(divergence(policies(base + "-truth.csv"), policies(base + "-answer.csv")))
+        write(kept, found)
         return found
 
     return study.pool.submit(work)

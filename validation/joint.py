@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Coverage of audits whose dynamics are learnt from the same log.
 
-usage: joint.py PROGRAM FOLDER clinic|adni [COUNT]
+usage: joint.py PROGRAM FOLDER clinic|adni [COUNT [FIRST LAST]]
 
 clinic  COUNT (50) cohorts of a clinic with three groups of 150 patients. 1/beta of every group, the accuracy of the
         test and the prevalence are drawn for each cohort. The dynamics are learnt from the cohort and drawn together
@@ -10,7 +10,8 @@ clinic  COUNT (50) cohorts of a clinic with three groups of 150 patients. 1/beta
 adni    examples/adni/run.sh with COUNT (20) seeds: intervals of 90 % of the effects (-0.8, -1.6, -2.4) and of the
         levels, and the verdict.
 
-FOLDER/clinic.jsonl and FOLDER/adni.jsonl have one line per cohort. Cohorts that have one are not run again.
+FOLDER/clinic.jsonl and FOLDER/adni.jsonl have one line per cohort. Cohorts that have one are not run again. With FIRST
+and LAST only these cohorts are run, and the intervals are judged by the call that completes the COUNT cohorts.
 """
 import csv
 import io
@@ -123,12 +124,26 @@ def covered(rows):
 def main():
     program, folder, kind = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     count = int(sys.argv[4]) if len(sys.argv) > 4 else {"clinic": 50, "adni": 20}[kind]
+    first, last = map(int, sys.argv[5:7]) if len(sys.argv) > 6 else (1, count)
     folder.mkdir(parents=True, exist_ok=True)
+    done = cohorts(program, folder, kind, range(first, last + 1))
+    missing = [seed for seed in range(1, count + 1) if seed not in done]
+    if missing:
+        print("      %d of %d cohorts; the intervals are judged when all are there" % (count - len(missing), count))
+        return
+    judge([done[seed] for seed in range(1, count + 1)])
+
+
+def cohorts(program, folder, kind, seeds):
+    """Results by seed: those that are kept, and those of `seeds`."""
     kept = folder / (kind + ".jsonl")
     done = {}
     if kept.exists():
-        done = {line["seed"]: line for line in map(json.loads, kept.read_text().splitlines())}
-    for seed in range(1, count + 1):
+        lines = kept.read_text().splitlines(keepends=True)
+        # A call that was killed may leave the beginning of a line.
+        done = {line["seed"]: line for line in map(json.loads, (one for one in lines if one.endswith("\n")))}
+        kept.write_text("".join(json.dumps(line) + "\n" for line in done.values()))
+    for seed in seeds:
         if seed in done:
             continue
         begun = time.time()
@@ -136,7 +151,11 @@ def main():
                       "seconds": round(time.time() - begun, 1)}
         with open(kept, "a") as file:
             file.write(json.dumps(done[seed]) + "\n")
-    rows = [done[seed] for seed in range(1, count + 1)]
+    return done
+
+
+def judge(rows):
+    """Print the coverage of all cohorts; the program ends with 1 if it is below the threshold."""
     failed = []
     for part in ("levels", "contrasts"):
         hits, all_rows = covered([row for one in rows for row in one[part]])

@@ -119,13 +119,22 @@ def regression(program, folder, count):
     return sound
 
 
-TESTS = ("alike", "trajectories", "steps", "ends", "stays", "returns", "responses", "conditions", "outside", "calibration",
-         "extensions", "environment")
+# In the order of idm_model_test; a line has one p value per test after the number of failures.
+TESTS = ("alike", "trajectories", "steps", "ends", "stays", "returns", "responses", "beliefs", "conditions", "outside",
+         "calibration", "extensions", "environment")
+
+
+def tested(kind, program, folder, count):
+    """Lines of a study of the model's tests."""
+    lines = replicate(program, folder, kind, count)
+    if any(len(line) != 1 + len(TESTS) for line in lines):
+        sys.exit(f"{kind}: found {len(lines[0]) - 1} p values per line; expected {len(TESTS)}")
+    return lines
 
 
 def alarms(kind, program, folder, count):
     """Correct models for which a test fails: at most the number that has a probability above .001 at a rate of 1 %."""
-    lines = replicate(program, folder, kind, count)
+    lines = tested(kind, program, folder, count)
     failed = sum(line[0] > 0 for line in lines)
     most, tail = 0, 1 - 0.99 ** count
     while tail > 1e-3:
@@ -140,7 +149,7 @@ def alarms(kind, program, folder, count):
 
 def power(kind, program, folder, count):
     """Wrong models for which a test fails: at least half of them."""
-    lines = replicate(program, folder, kind, count)
+    lines = tested(kind, program, folder, count)
     failed = sum(line[0] > 0 for line in lines)
     sound = 2 * failed >= count
     found = {test: sum(line[1 + i] <= 0.0015 for line in lines) for i, test in enumerate(TESTS)}

@@ -63,12 +63,16 @@ def read(path):
 
 
 def ask(study, name, problem, states, actions, start, after, number):
-    """One log with its preferences, and its fit: (truth, summary)."""
+    """One log with its preferences, and its fit: (truth, summary). A fit that is complete is not run again."""
     chance = random.Random(f"{name}-{number}")
     utility = {(u, s): chance.gauss(0, 1) for u in actions for s in states}
     base = os.path.join(study.folder, f"{name}-{number}")
 
     def work():
+        kept = os.path.join(base, "summary.json")
+        if os.path.exists(kept):
+            with open(kept) as file:
+                return utility, json.load(file)
         study.call("simulate", problem, "-n", 40, "--steps", 6, "--seed", number + 1, "-o", base + ".csv")
         sums = {t: total(rows, utility, start, after) for t, rows in read(base + ".csv").items()}
         with open(base + "-preferences.csv", "w") as file:
