@@ -14,12 +14,12 @@ build/build.ninja:
 
 # Install the packages of packages.txt that are missing: all of them, with those of tests/tools.sh, or those of the
 # program only.
-deps: PARTS = demo test
-deps-demo: PARTS = demo
-deps-other-arch: PARTS = demo test other-arch
-deps-debian13: PARTS = debian13
+deps: LISTS = demo test
+deps-demo: LISTS = demo
+deps-other-arch: LISTS = demo test other-arch
+deps-debian13: LISTS = debian13
 deps deps-demo deps-other-arch deps-debian13:
-	@missing=$$(awk -v parts="$(PARTS)" 'BEGIN {split(parts, list); for (i in list) wanted[list[i]] = 1} \
+	@missing=$$(awk -v parts="$(LISTS)" 'BEGIN {split(parts, list); for (i in list) wanted[list[i]] = 1} \
 	  /^# [a-z0-9-]+$$/ {part = $$2; next} /^[^#]/ && part in wanted' packages.txt | while read -r name; do \
 	  dpkg -s $$name >/dev/null 2>&1 || echo $$name; done); \
 	if [ -n "$$missing" ]; then \
@@ -28,7 +28,7 @@ deps deps-demo deps-other-arch deps-debian13:
 	  $$run apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $$run apt-get install -y -qq --no-install-recommends $$missing; \
 	fi
-	@case " $(PARTS) " in *' test '*) tests/tools.sh ;; esac
+	@case " $(LISTS) " in *' test '*) tests/tools.sh ;; esac
 
 # Only the program and its pages: no tests, no benchmarks, none of their dependencies.
 demo: deps-demo
@@ -54,7 +54,7 @@ other-arch: deps-other-arch
 
 # The next release of Debian, in its own root: the commands of the README, and the tests compiled by clang.
 debian13: deps-debian13
-	@$$([ "$$(id -u)" = 0 ] || echo sudo) bash tests/debian13.sh build-debian13
+	@$$([ "$$(id -u)" = 0 ] || echo sudo) bash tests/debian13.sh build-debian13 $(STEP)
 
 # Reproduce the paper's Sections 4 and 5 and Appendices B and D, with the printed numbers and figures:
 # paper-out/paper.html.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# debian13.sh FOLDER [COMMAND...]: run the commands of the README on the next release of Debian, in a debootstrapped
-# root at FOLDER/root. Without a command: `make demo`, `make test`, and the tests compiled by clang. Packages are
-# downloaded from the sources of this machine's apt. The root and its builds are kept, so that a second call is short.
+# debian13.sh FOLDER [readme|clang|COMMAND...]: run the commands of the README on the next release of Debian, in a
+# debootstrapped root at FOLDER/root. readme: `make demo` and `make test`; clang: the tests compiled by clang; without a
+# word both. Packages are downloaded from the sources of this machine's apt. The root and its builds are kept, so that a second call is short.
 # Needs root and debootstrap; SUITE=NAME selects another release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -47,12 +47,19 @@ inside() {
       mount --rbind /dev "$root/dev"
       exec chroot "$root" sh -c "cd /idm && exec \"\$@\"" sh "$@"' bash "$root" "$@"
 }
-if [ $# -gt 0 ]; then
-  inside "$@"
-  exit
-fi
-inside make demo
-inside make test
-inside cmake --preset clang
-inside cmake --build build-clang
-inside ctest --test-dir build-clang -j "${JOBS:-$(nproc)}" --output-on-failure
+readme() {
+  inside make demo
+  inside make test
+}
+compiled_by_clang() {
+  inside make deps
+  inside cmake --preset clang
+  inside cmake --build build-clang
+  inside ctest --test-dir build-clang -j "${JOBS:-$(nproc)}" --output-on-failure
+}
+case "${1:-}" in
+"") readme && compiled_by_clang ;;
+readme) readme ;;
+clang) compiled_by_clang ;;
+*) inside "$@" ;;
+esac

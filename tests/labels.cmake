@@ -3,7 +3,7 @@
 # than 1.5 s of processor time here can run.
 
 # These tests compile for this machine, read sources, or need a browser: their result is the same on every architecture.
-set(elsewhere public_interface architecture recipes browser accessibility demo install)
+set(elsewhere public_interface architecture recipes validation browser accessibility demo install)
 # These take minutes: every allocation fails in turn, and the program is called thousands of times. Allocations and file
 # names do not depend on the architecture.
 set(failures test_allocation_fits test_allocation_runs test_allocation_plans folders)

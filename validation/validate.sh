@@ -25,39 +25,43 @@ python=$folder/venv/bin/python
 people=$(dirname "$program")/idm_people
 mkdir -p "$results"
 
-# name, and the property that it checks
+# name, estimated minutes on two cores, and the property that the part checks
 parts="\
-arviz        ArviZ reads the files of a run, and agrees
-grid         posteriors equal those of an independent implementation on a grid
-tails        posteriors with long tails and separate modes are right, or not trusted
-alarms       the model's half of the verdict fails one right model of a hundred, and sees wrong ones
-power        the tests of the model find the usual kinds of misfit, and alarm rarely of right models
-blanks       unrecorded cells cost precision and add no bias
-learn        intervals of learnt dynamics cover the truth
-subjective   subjective dynamics and attention are recovered where they can be
-preference   intervals of utilities from preferences cover the truth
-classes      the paper's classes recover policies, and intervals cover
-pairs        inverse planners recover the agents of the planners that they can invert
-matching     intervals of generalised posteriors cover the truth
-density      the joint density of people and population equals a second implementation
-people       calibration of a population with a regression
-learners     calibration of a population of learners from rewards
-groups       calibration of audits
-crowds       the model's half of the verdict on populations fails one right model of a hundred, and sees wrong ones
-nested       calibration of audits of people within groups
-regression   known differences between groups of people are covered
-folders      run folders from strangers: the whole matrix of names, kinds and commands
-engine       twenty posteriors equal those of the earlier samplers
-sanitizers   every test under sanitizers
-audit        audits of groups whose optimism is known
-audit-adni   the same of synthetic ADNI cohorts
-joint        audits over dynamics learnt from the same log: intervals cover
-joint-adni   one synthetic ADNI cohort, over dynamics learnt from it
-sbc-diag     simulation-based calibration of fits, problem sbc-diag
-sbc-three    simulation-based calibration of fits, problem sbc-three
-other-arch   the tests of the other architecture, by qemu
-debian13     the README's commands on the next release of Debian
-analyser     every path of the analyser"
+arviz           3  ArviZ reads the files of a run, and agrees
+grid           10  posteriors equal those of an independent implementation on a grid
+tails           3  posteriors with long tails and separate modes are right, or not trusted
+alarms         30  the model's half of the verdict fails one right model of a hundred, and sees wrong ones
+false-alarms   20  of fourteen kinds of right models, the tests of the model reject one in a hundred
+power           7  the tests of the model find the usual kinds of misfit
+blanks          3  unrecorded cells cost precision and add no bias
+learn           1  intervals of learnt dynamics cover the truth
+subjective     30  subjective dynamics and attention are recovered where they can be
+preference      1  intervals of utilities from preferences cover the truth
+classes        30  the paper's classes recover policies, and intervals cover
+pairs          30  inverse planners recover the agents of the planners that they can invert
+matching        3  intervals of generalised posteriors cover the truth
+density         1  the joint density of people and population equals a second implementation
+people          2  calibration of a population with a regression
+learners        2  calibration of a population of learners from rewards
+groups          2  calibration of audits
+crowds          6  the model's half of the verdict on populations fails one right model of a hundred, and sees wrong ones
+nested          6  calibration of audits of people within groups
+regression      1  known differences between groups of people are covered
+folders         8  run folders from strangers: the whole matrix of names, kinds and commands
+engine          3  twenty posteriors equal those of the earlier samplers
+sanitizers-1   45  every second test under sanitizers, with all seeds and every failing allocation
+sanitizers-2   40  the others
+audit           2  audits of groups whose optimism is known
+audit-adni     45  the same of synthetic ADNI cohorts
+joint-1        25  audits over dynamics learnt from the same log: intervals cover; cohorts 1 to 25
+joint-2        25  the same, cohorts 26 to 50
+joint-adni     30  one synthetic ADNI cohort, over dynamics learnt from it
+sbc-diag        3  simulation-based calibration of fits, problem sbc-diag
+sbc-three      11  simulation-based calibration of fits, problem sbc-three
+other-arch     55  the tests of the other architecture, by qemu
+debian13       50  the README's commands on the next release of Debian
+debian13-clang 20  the tests compiled by clang on the next release of Debian
+analyser       20  every path of the analyser"
 
 # The packages of requirements.txt, in an environment shared by all versions.
 packages() {
@@ -68,7 +72,8 @@ part_arviz() { packages && python3 compare_arviz.py "$program" "$1" "$python"; }
 part_grid() { packages && OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$1"; }
 part_tails() { python3 tails.py "$program" "$1"; }
 part_alarms() { python3 alarms.py "$program" "$1" 200; }
-part_power() { python3 power.py "$(dirname "$program")/idm_power" "$1"; }
+part_false-alarms() { python3 power.py "$(dirname "$program")/idm_power" "$1" right; }
+part_power() { python3 power.py "$(dirname "$program")/idm_power" "$1" wrong; }
 part_blanks() { python3 blanks.py "$program" "$1"; }
 part_learn() { python3 learn.py "$program" "$1"; }
 part_subjective() { python3 subjective.py "$program" "$1"; }
@@ -91,23 +96,31 @@ part_nested() { python3 people.py "$people" "$1" nested; }
 part_regression() { python3 people.py "$people" "$1" regression; }
 part_folders() { python3 ../tests/folders.py "$program" "$(cd .. && pwd)" --all; }
 part_engine() { python3 engine.py "$program" "$1"; }
-part_sanitizers() {
-  (cd .. && cmake --preset asan -DIDM_LONG_TESTS=ON >/dev/null && cmake --build build-asan >/dev/null &&
-    ctest --test-dir build-asan -j "$(nproc)" --output-on-failure)
-  local status=$?
-  (cd .. && cmake --preset asan -DIDM_LONG_TESTS=OFF >/dev/null)
-  return $status
+# sanitizers FOLDER FIRST: the tests with the numbers FIRST, FIRST + 2, ... that no earlier call has passed.
+sanitizers() {
+  local build=../build-asan-long log=$1.tests passed
+  (cd .. && cmake --preset asan -B build-asan-long -DIDM_LONG_TESTS=ON >/dev/null && cmake --build build-asan-long >/dev/null) ||
+    return
+  touch "$log"
+  passed=$(sed -n 's/.* Test *#[0-9]*: \([^ ]*\) .* Passed .*/\1/p' "$log" | paste -s -d '|')
+  ctest --test-dir "$build" -j "$(nproc)" --output-on-failure -I "$2,,2" -E "^($passed)\$" | tee -a "$log"
+  return "${PIPESTATUS[0]}"
 }
+part_sanitizers-1() { sanitizers "$1" 1; }
+part_sanitizers-2() { sanitizers "$1" 2; }
 part_audit() { python3 audit.py "$program" "$1" clinic; }
 part_audit-adni() { python3 audit.py "$program" "$1" adni; }
-part_joint() { python3 joint.py "$program" "$1" clinic; }
+# The part that completes the cohorts judges all of them.
+part_joint-1() { python3 joint.py "$program" "$results/joint" clinic 50 1 25; }
+part_joint-2() { python3 joint.py "$program" "$results/joint" clinic 50 26 50; }
 part_joint-adni() { python3 joint.py "$program" "$1" adni 1; }
 # 500 logs of 100 patients with at most 50 steps, ranks among 99 draws. Each test raises a false alarm (p < .001) once
 # in a thousand.
 part_sbc-diag() { "$program" sbc sbc-diag.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
 part_sbc-three() { "$program" sbc sbc-three.yaml -n 100 --steps 50 --replications 500 --seed 1 -o "$1"; }
 part_other-arch() { make -s -C .. other-arch; }
-part_debian13() { make -s -C .. debian13; }
+part_debian13() { make -s -C .. debian13 STEP=readme; }
+part_debian13-clang() { make -s -C .. debian13 STEP=clang; }
 part_analyser() { LINT=deep bash ../tests/lint.sh; }
 
 # state NAME: "done", "failed", or empty if the part still has to run.
@@ -115,8 +128,8 @@ state() { cat "$results/$1.state" 2>/dev/null; }
 
 list() {
   echo "parts of version $version in $results:"
-  while read -r name what; do
-    printf '  %-11s %-24s %s\n' "$name" "$(state "$name" || echo "to do")" "$what"
+  while read -r name minutes what; do
+    printf '  %-14s %-14s about %2s min on 2 cores  %s\n' "$name" "$(state "$name" || echo "to do")" "$minutes" "$what"
   done <<<"$parts"
 }
 
