@@ -711,6 +711,7 @@ static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_expl
 {
   idm_explain_settings settings;
   idm_prefix_tree *tree = NULL;
+  idm_notes ignored = {0};
   idm_error why;
   idm_explain_settings_default(&settings);
   settings.draws = 200;
@@ -729,7 +730,8 @@ static idm_status explain(const idm_plot_subject *of, idm_explanation **ret_expl
                              : "the log has very many histories: its report predicts no decisions");
   if (status == IDM_OK && (all || one))
     status = idm_explain_log(of->problem, all ? of->posterior : NULL, of->data, &settings,
-                             ret_explained, notes, &why);
+                             ret_explained, &ignored, &why);
+  idm_notes_clear(&ignored);
   if (status == IDM_MEMORY && opt_error) *opt_error = why;
   return status == IDM_MEMORY ? status : IDM_OK;
 }
