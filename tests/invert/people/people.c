@@ -110,8 +110,10 @@ static void equal_people_agree_with_quadrature(void **state)
 
 /* --- two numbers ---------------------------------------------------------------------------- */
 
+/* The chains mix, and the numbers by which the people were drawn are within 4.5 posterior sds. */
 static void population_mixes(double sd, size_t decisions)
 {
+  const double truth[] = {0, 0.3, sd, sd / 2};
   idm_problem *problem = support_people_diag("alpha,beta");
   idm_data *data = draw_people(problem, 10, sd, decisions, true);
   idm_design *design = support_design(data, 2, 0, centre, width);
@@ -124,6 +126,7 @@ static void population_mixes(double sd, size_t decisions)
     const idm_diagnosis d = diagnose(p, all[k]);
     print_message("  %.3f (%.3f), R-hat %.3f, ESS %.0f\n", d.mean, d.sd, d.rhat, d.ess_bulk);
     assert_true(d.rhat < 1.02 && d.ess_bulk > 400);
+    if (k < 4) assert_true(d.sd > 0 && fabs(d.mean - truth[k]) < 4.5 * d.sd);
   }
   idm_people_destroy(p);
   idm_design_destroy(design);
