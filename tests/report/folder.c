@@ -13,72 +13,18 @@
 #include "idm/calibrate.h"
 #include "idm/explain.h"
 #include "idm/plan.h"
-#include "io/folder_support.h"
+#include "study/host_support.h"
 
 /* --- support -------------------------------------------------------------------------------- */
 
-/* A fit of a short log, in a folder. */
-typedef struct host {
-  idm_problem *problem;
-  idm_data *data;
-  idm_settings *settings;
-  idm_posterior *posterior;
-  char problem_path[96];
-  char log[96];
-  char run[96];
-  char out[96];
-} host;
-
-static void set(const host *h, const char *name, const char *value)
+/* A log of 30 trajectories, for a fit with two free numbers and all checks that its time allows. */
+static host open_pair(const folder *f)
 {
-  check(idm_settings_set(h->settings, name, value, &support_error));
-}
-
-static host open_host(const folder *f)
-{
-  host h = {.problem = support_diag(0.5, 1.25, 0.3)};
-  h.problem->agent.resolution = 12;
-  snprintf(h.problem_path, sizeof h.problem_path, "%s/problem.yaml", f->path);
-  snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
-  snprintf(h.run, sizeof h.run, "%s/run", f->path);
-  snprintf(h.out, sizeof h.out, "%s/out.svg", f->path);
-  check(idm_problem_set_free(h.problem, "alpha, beta", &support_error));
-  check(idm_problem_write_yaml(h.problem, h.problem_path, NULL, &support_error));
+  host h = begin_host(f, "alpha, beta");
   check(idm_simulate_log(h.problem, 30, 12, 3, &h.data, &support_error));
   check(idm_data_write_csv(h.data, h.problem, h.log, &support_error));
-  idm_data_destroy(h.data);
-  check(idm_data_read(h.problem, (const char *const[]){h.log}, 1, NULL, &h.data, NULL,
-                      &support_error));
-  check(idm_settings_create(&h.settings, &support_error));
-  set(&h, "chains", "2");
-  set(&h, "draws", "50");
-  set(&h, "warmup", "50");
-  set(&h, "threads", "1");
+  read_log(&h);
   return h;
-}
-
-static void fit(host *h)
-{
-  check(idm_run_create(h->run, IDM_RUN_NEW, h->problem_path, (const char *const[]){h->log}, 1,
-                       h->settings, &h->posterior, NULL, &support_error));
-}
-
-static void remove_run(const host *h)
-{
-  folder inner = {0};
-  snprintf(inner.path, sizeof inner.path, "%.60s", h->run);
-  if (access(h->run, F_OK) != 0) return;
-  entries(&inner, 1);
-  assert_int_equal(rmdir(h->run), 0);
-}
-
-static void close_host(host *h)
-{
-  remove_run(h);
-  idm_posterior_destroy(h->posterior);
-  idm_data_destroy(h->data);
-  idm_settings_destroy(h->settings);
-  idm_problem_destroy(h->problem);
 }
 
 static const idm_figure_options wide = {.width = IDM_FIGURE_WIDE, .id = "f"};
@@ -106,9 +52,9 @@ static char *contents(const char *path)
  * the same subject; written, it is that text. */
 static void every_kind_of_figure(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   set(&h, "checks", "full"); /* a profile, however slow the machine is */
-  fit(&h);
+  fit_host(&h);
   idm_problem *centre;
   check(idm_problem_from_posterior(h.posterior, IDM_CENTRE, &centre, &support_error));
   const idm_plot_subject subject = {.problem = centre,
@@ -159,8 +105,8 @@ static void every_kind_of_figure(void **state)
 /* What a kind needs is named. */
 static void missing_inputs_are_refused(void **state)
 {
-  host h = open_host(*state);
-  fit(&h);
+  host h = open_pair(*state);
+  fit_host(&h);
   for (size_t i = 0; idm_plot_at(i); i++) {
     const idm_plot *plot = idm_plot_at(i);
     for (unsigned without = 0; without < 3; without++) {
@@ -207,9 +153,9 @@ static void missing_inputs_are_refused(void **state)
 /* Of a run: the page of its parts. Without its log, a note. */
 static void report_of_a_run(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_notes notes = {0};
-  fit(&h);
+  fit_host(&h);
   check(idm_report(h.run, h.out, &notes, &support_error));
   char *page = contents(h.out);
   assert_non_null(strstr(page, "<html"));
@@ -230,13 +176,13 @@ static void report_of_a_run(void **state)
 /* Of people, whose log is read with their column. */
 static void report_of_people(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_notes notes = {0};
   check(idm_problem_set_free(h.problem, "alpha", &support_error));
   check(idm_problem_write_yaml(h.problem, h.problem_path, NULL, &support_error));
   set(&h, "by", "trajectory");
   set(&h, "checks", "none");
-  fit(&h);
+  fit_host(&h);
   check(idm_report(h.run, h.out, &notes, &support_error));
   assert_false(support_mentions(&notes, "without the log"));
   char *page = contents(h.out);
@@ -249,7 +195,7 @@ static void report_of_people(void **state)
 /* Of an audit, in its folder. */
 static void report_of_an_audit(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_audit_request *request = malloc(sizeof *request);
   idm_audit *audit;
   idm_notes notes = {0};
@@ -287,7 +233,7 @@ static void report_of_an_audit(void **state)
 /* Of a calibration: the page, and the figures that read the folder. */
 static void report_of_a_calibration(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_calibration_settings settings;
   idm_calibration *c;
   idm_calibration_settings_default(&settings);
@@ -323,7 +269,7 @@ static void report_of_a_calibration(void **state)
 
 static void folders_without_a_report(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_error error = {0};
   idm_figure *figure;
   assert_int_equal(idm_report(h.run, h.out, NULL, &error), IDM_INPUT);
@@ -332,7 +278,7 @@ static void folders_without_a_report(void **state)
   assert_int_equal(idm_report(NULL, h.out, NULL, &error), IDM_USAGE);
   assert_int_equal(idm_report(h.run, NULL, NULL, &error), IDM_USAGE);
   assert_int_not_equal(access(h.out, F_OK), 0);
-  fit(&h);
+  fit_host(&h);
   /* A run is no calibration. */
   assert_int_equal(idm_figure_make("recovery", NULL, NULL, NULL, h.run, &figure, NULL, &error),
                    IDM_USAGE);
@@ -353,7 +299,7 @@ static double number(const idm_explanation *e, size_t row, idm_explain_part part
  * the rational belief is Bayes' rule in the environment. */
 static void explanation_by_the_problem(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_explanation *e;
   idm_workspace *workspace;
   idm_agent *agent;
@@ -409,11 +355,11 @@ static void explanation_by_the_problem(void **state)
 
 static void explanation_by_draws(void **state)
 {
-  host h = open_host(*state);
+  host h = open_pair(*state);
   idm_explanation *e;
   idm_explain_settings settings;
   idm_error error = {0};
-  fit(&h);
+  fit_host(&h);
   idm_explain_settings_default(&settings);
   settings.draws = 20;
   check(idm_explain(NULL, h.posterior, h.data, &settings, &e, NULL, &support_error));

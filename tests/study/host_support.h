@@ -1,5 +1,5 @@
-/* A problem and a log in files, read by the public functions with the settings of a short fit, and
- * watches that stop. */
+/* A problem and a log in files, read by the public functions with the settings of a short fit, the
+ * fit in a folder, and watches that stop. */
 #ifndef IDM_TESTS_STUDY_HOST_SUPPORT_H
 #define IDM_TESTS_STUDY_HOST_SUPPORT_H
 
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "idm/plan.h"
+#include "idm/run.h"
 #include "idm/settings.h"
 #include "io/folder_support.h"
 
@@ -14,9 +15,11 @@ typedef struct host {
   idm_problem *problem;
   idm_data *data;
   idm_settings *settings;
+  idm_posterior *posterior; /* of a fit in the folder `run`; NULL: none */
   char problem_path[96];
   char log[96];
   char run[96];
+  char out[96]; /* for a file that a test writes */
 } host;
 
 static inline void set(const host *h, const char *name, const char *value)
@@ -52,7 +55,8 @@ static inline void read_log(host *h)
                       &support_error));
 }
 
-static inline host open_host(const folder *f)
+/* The problem, which is written and read again, and settings; without a log. */
+static inline host begin_host(const folder *f, const char *free_blocks)
 {
   host h = {0};
   idm_problem *problem = support_diag(0.5, 1.25, 0.3);
@@ -60,19 +64,33 @@ static inline host open_host(const folder *f)
   snprintf(h.problem_path, sizeof h.problem_path, "%s/problem.yaml", f->path);
   snprintf(h.log, sizeof h.log, "%s/log.csv", f->path);
   snprintf(h.run, sizeof h.run, "%s/run", f->path);
-  check(idm_problem_set_free(problem, "alpha", &support_error));
+  snprintf(h.out, sizeof h.out, "%s/out.svg", f->path);
+  check(idm_problem_set_free(problem, free_blocks, &support_error));
   check(idm_problem_write_yaml(problem, h.problem_path, NULL, &support_error));
-  write_log(problem, h.log);
   idm_problem_destroy(problem);
   check(idm_problem_read(h.problem_path, &h.problem, NULL, &support_error));
   check(idm_settings_create(&h.settings, &support_error));
   set(&h, "chains", "2");
   set(&h, "draws", "50");
   set(&h, "warmup", "50");
-  set(&h, "checks", "none");
   set(&h, "threads", "1");
+  return h;
+}
+
+static inline host open_host(const folder *f)
+{
+  host h = begin_host(f, "alpha");
+  set(&h, "checks", "none");
+  write_log(h.problem, h.log);
   read_log(&h);
   return h;
+}
+
+/* Fit in the folder `run`. */
+static inline void fit_host(host *h)
+{
+  check(idm_run_create(h->run, IDM_RUN_NEW, h->problem_path, (const char *const[]){h->log}, 1,
+                       h->settings, &h->posterior, NULL, &support_error));
 }
 
 static inline void remove_run(const host *h)
@@ -87,6 +105,7 @@ static inline void remove_run(const host *h)
 static inline void close_host(host *h)
 {
   remove_run(h);
+  idm_posterior_destroy(h->posterior);
   idm_data_destroy(h->data);
   idm_settings_destroy(h->settings);
   idm_problem_destroy(h->problem);
