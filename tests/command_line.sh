@@ -2248,7 +2248,7 @@ test_timeout() {
   await ended/config.yaml
   sleep 1
   kill -TERM "$process"
-  kill -INT "$process"
+  kill -INT "$process" || true # on a busy machine the program may have ended
   finish
   holds "an interrupted draw of many steps: exit code 1 (is $code)" [ "$code" -eq 1 ]
   # Too early for an estimate of the remaining time.
