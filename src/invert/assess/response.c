@@ -231,7 +231,7 @@ static idm_status find_plain(const response *r, const double *change, double *sh
   if (r->points < min_draws && r->points < count && !all) return idm_fail_memory(opt_error);
   const idm_status status =
       all ? idm_response_smooth(q, change, r->points, count, all, &error, opt_error) : IDM_OK;
-  const bool smooth = isfinite(error);
+  const bool smooth = all && isfinite(error);
   for (size_t i = 0; i < q->posterior->quantity.count && status == IDM_OK; i++)
     shift[i] = covariance(q, i, smooth ? all : change, smooth ? count : r->points);
   free(all);
