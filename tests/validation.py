@@ -108,12 +108,42 @@ def cohorts_are_shared(source, folder):
     expect(code and "FAIL  12 of 16 intervals" in text, f"three cohorts of four cover: {code}, {text}")
 
 
+def cut_lines_are_dropped(source, folder):
+    """A study of populations and one of logs, whose last line is cut: it is repeated, and the others are not."""
+    sys.path.insert(0, str(source / "validation"))
+    people, alarms = (importlib.import_module(name) for name in ("people", "alarms"))
+    program = folder / "study"
+    program.write_text('#!/bin/sh\necho "$2" >>"$0.seeds"\necho "$2.5 1"\n')
+    program.chmod(0o755)
+    expected = [[seed + 0.5, 1] for seed in (1, 2, 3)]
+    expect(people.replicate(str(program), str(folder), "kind", 3) == expected, "three replications")
+    kept = folder / "kind.txt"
+    kept.write_text(kept.read_text()[:-3])
+    expect(people.replicate(str(program), str(folder), "kind", 3) == expected, "three replications, one of them cut")
+    seeds = (folder / "study.seeds").read_text().split()
+    expect(sorted(seeds) == ["1", "2", "3", "3"], f"replications {seeds} were run")
+    expect(people.replicate(str(program), str(folder), "kind", 3) == expected, f"lines are {kept.read_text()}")
+
+    seen = []
+
+    def one(seed):
+        seen.append(seed)
+        return [seed]
+
+    expect(alarms.over_seeds(folder, "logs", 3, one) == [[1], [2], [3]], "three logs")
+    kept = folder / "logs.jsonl"
+    kept.write_text(kept.read_text()[:-4])
+    expect(alarms.over_seeds(folder, "logs", 3, one) == [[1], [2], [3]], "three logs, one of them cut")
+    expect(sorted(seen) == [1, 2, 3, 3], f"logs {seen} were run")
+
+
 def main():
     source = Path(sys.argv[1]).resolve()
     parts_have_estimates(source / "validation" / "validate.sh")
     with tempfile.TemporaryDirectory() as folder:
         results_are_kept(source, Path(folder))
         cohorts_are_shared(source, Path(folder))
+        cut_lines_are_dropped(source, Path(folder))
     sys.exit(bool(failures))
 
 

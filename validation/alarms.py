@@ -27,6 +27,8 @@ import re
 import subprocess
 import sys
 
+from study import complete_lines
+
 DIAG = "example:diag"
 
 REVERSAL = """
@@ -94,8 +96,7 @@ def verdict(program, folder, problem, rows, free):
 def over_seeds(folder, name, logs, one):
     """one(seed) for every log, on all cores or CORES of them; results of an earlier call are read."""
     path = folder / (re.sub(r"[^A-Za-z0-9.]+", "-", name) + ".jsonl")
-    lines = path.read_text().splitlines() if path.exists() else []
-    done = {seed: value for seed, value in map(json.loads, lines)}
+    done = {seed: value for seed, value in map(json.loads, complete_lines(path))}
     missing = [seed for seed in range(1, logs + 1) if seed not in done]
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("CORES", os.cpu_count()))) as pool:
         with open(path, "a") as file:

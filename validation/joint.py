@@ -25,6 +25,7 @@ import sys
 import time
 
 import audit
+from study import complete_lines
 
 PROBLEM = """
 name: clinic
@@ -137,12 +138,7 @@ def main():
 def cohorts(program, folder, kind, seeds):
     """Results by seed: those that are kept, and those of `seeds`."""
     kept = folder / (kind + ".jsonl")
-    done = {}
-    if kept.exists():
-        lines = kept.read_text().splitlines(keepends=True)
-        # A call that was killed may leave the beginning of a line.
-        done = {line["seed"]: line for line in map(json.loads, (one for one in lines if one.endswith("\n")))}
-        kept.write_text("".join(json.dumps(line) + "\n" for line in done.values()))
+    done = {line["seed"]: line for line in map(json.loads, complete_lines(kept))}
     for seed in seeds:
         if seed in done:
             continue

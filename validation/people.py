@@ -30,6 +30,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+from study import complete_lines
+
 def of_both(*quantities):
     return tuple(f"{quantity} of {number}" for number in ("log alpha", "1/beta") for quantity in quantities)
 
@@ -53,12 +55,9 @@ def replicate(program, folder, study, count):
     """Output of `count` replications as lists of numbers; results of an earlier call are read."""
     path = os.path.join(folder, study + ".txt")
     done = {}
-    if os.path.exists(path):
-        with open(path) as file:
-            for line in file:
-                words = line.split()
-                if line.endswith("\n"):
-                    done[int(words[0])] = [float(word) for word in words[1:]]
+    for line in complete_lines(path):
+        words = line.split()
+        done[int(words[0])] = [float(word) for word in words[1:]]
     missing = [seed for seed in range(1, count + 1) if seed not in done]
 
     def work(seed):

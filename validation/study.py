@@ -18,6 +18,20 @@ AGENTS = {
 }
 
 
+def complete_lines(path):
+    """Lines of a file of results. The beginning of a line, which a killed call leaves, is removed from the file."""
+    if not os.path.exists(path):
+        return []
+    with open(path, "r+", encoding="utf-8") as file:
+        text = file.read()
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            file.seek(0)
+            file.write(whole)
+            file.truncate()
+    return whole.splitlines()
+
+
 def settings(values):
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
 
