@@ -25,19 +25,21 @@ python=$folder/venv/bin/python
 people=$(dirname "$program")/idm_people
 mkdir -p "$results"
 
-# name, estimated minutes on two cores, and the property that the part checks
+# Name, estimated minutes on two cores of 2.5 GHz, and the property that the part checks. Estimates are half of the
+# processor time of a fraction of a part, extrapolated. Those of arviz, grid, pairs, folders, sanitizers, audit-adni,
+# joint-adni, other-arch, debian13 and analyser are rough.
 parts="\
 arviz           3  ArviZ reads the files of a run, and agrees
 grid           10  posteriors equal those of an independent implementation on a grid
 tails           3  posteriors with long tails and separate modes are right, or not trusted
-alarms         30  the model's half of the verdict fails one right model of a hundred, and sees wrong ones
+alarms         35  the model's half of the verdict fails one right model of a hundred, and sees wrong ones
 false-alarms   20  of fourteen kinds of right models, the tests of the model reject one in a hundred
-power           7  the tests of the model find the usual kinds of misfit
+power           6  the tests of the model find the usual kinds of misfit
 blanks          3  unrecorded cells cost precision and add no bias
 learn           1  intervals of learnt dynamics cover the truth
 subjective     30  subjective dynamics and attention are recovered where they can be
 preference      1  intervals of utilities from preferences cover the truth
-classes        30  the paper's classes recover policies, and intervals cover
+classes        20  the paper's classes recover policies, and intervals cover
 pairs          30  inverse planners recover the agents of the planners that they can invert
 matching        3  intervals of generalised posteriors cover the truth
 density         1  the joint density of people and population equals a second implementation
