@@ -79,14 +79,10 @@ typedef struct idm_check {
   RUN(IDM_CHECK_COVERAGE, idm_check_coverage, .name = "coverage",                                  \
       .measures = "how far errors of the log move the answer",                                     \
       .kinds = IDM_CHECK_PREFERENCES | IDM_CHECK_PROGRAM,                                          \
-      .needs = "a posterior without a likelihood, or a discount of policy-inversion",              \
-      .threshold = NAN, .worst = IDM_CHECK_FAILED,                                                 \
-      .sentence =                                                                                  \
-          "Nothing: draws by an objective in place of a likelihood have intervals as wide "        \
-          "as its scale makes them, and no test of the model; a discount of "                      \
-          "policy-inversion has no interval for the errors of its batches' policies.",             \
-      .remedy = "test the model by --inverse bayes, hold the discount; measure errors by idm "     \
-                "recover")                                                                         \
+      .needs = "a posterior without a likelihood", .threshold = NAN, .worst = IDM_CHECK_FAILED,    \
+      .sentence = "Nothing: draws by an objective in place of a likelihood have intervals as "     \
+                  "wide as its scale makes them, and no test of the model.",                       \
+      .remedy = "test the model by --inverse bayes; measure errors by idm recover")                \
   RUN(IDM_CHECK_FINITE, idm_check_finite, .name = "finite",                                        \
       .measures = "numbers that are not finite", .kinds = IDM_CHECK_ALL_KINDS, .threshold = 0,     \
       .worst = IDM_CHECK_FAILED,                                                                   \

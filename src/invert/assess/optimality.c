@@ -49,13 +49,6 @@ idm_status idm_check_coverage(const check_context *q, idm_error *opt_error)
         &q->assessment->checks, IDM_CHECK_COVERAGE,
         "a generalised posterior has no likelihood by which to test the model; --inverse bayes has "
         "one; idm recover RUN measures the coverage of intervals");
-  /* Errors of the policies are on both sides of the equations, which have no likelihood. */
-  const bool batches = by && by->columns & 1U << IDM_COLUMN_BATCH;
-  if (batches && idm_labels_find(&q->posterior->quantity, "discount", strlen("discount")) >= 0)
-    idm_check_mark_unavailable(
-        &q->assessment->checks, IDM_CHECK_COVERAGE,
-        "the discount has no interval for errors of the batches' policies; idm recover RUN "
-        "measures these");
   return IDM_OK;
 }
 

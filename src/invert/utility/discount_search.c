@@ -105,7 +105,7 @@ static idm_status search_discounts(discount_profile *p, idm_error *opt_error)
       update_best(p, at, found);
     else
       update_best(p, (double)i * step, here);
-    p->search->task->cancel.done = (double)i * step;
+    if (p->search->reports) p->search->task->cancel.done = (double)i * step;
   }
   return status;
 }
@@ -180,6 +180,16 @@ static double f_limit(size_t nu)
   return low * low;
 }
 
+/* Adds a fault if most discounts are in the range. */
+static void note_wide(const discount_profile *p, const double *range, idm_optimality *f)
+{
+  if (range[1] - range[0] >= 0.9)
+    idm_notes_add(&f->faults,
+                  "%s do not determine the discount: from %.3g to %.3g all explain them about as "
+                  "well; hold the discount, or give more of them",
+                  p->search->evidence, range[0], range[1]);
+}
+
 /* Adds the confidence set of the discount: values whose sum of squares does not differ from the
  * least by an F test at 95 %, for normal errors. */
 static idm_status note_range(discount_profile *p, idm_optimality *f, idm_error *opt_error)
@@ -209,11 +219,29 @@ static idm_status note_range(discount_profile *p, idm_optimality *f, idm_error *
                 "discounts from %.4g to %.4g have sums of squares that, given the errors of %s, do "
                 "not differ significantly from the least (ratio of variances, about 95 %%)",
                 range[0], range[1], p->search->evidence);
-  if (range[1] - range[0] >= 0.9)
+  note_wide(p, range, f);
+  return IDM_OK;
+}
+
+/* The same for sums without identical terms: discounts whose sum is above the least one by no more
+ * than the gap. */
+static idm_status note_gap(discount_profile *p, idm_optimality *f, idm_error *opt_error)
+{
+  double gap = 0, range[2];
+  idm_status status = p->search->gap(p->search->context, p->best, &gap, opt_error);
+  if (status == IDM_OK && gap < 0) {
     idm_notes_add(&f->faults,
-                  "%s do not determine the discount: from %.3g to %.3g all explain them about as "
-                  "well; hold the discount, or give more of them",
-                  p->search->evidence, range[0], range[1]);
+                  "unchecked: how far errors of the policies move the discount; there are too many "
+                  "states and batches for the bootstrap; hold the discount");
+    return IDM_OK;
+  }
+  if (status == IDM_OK) status = find_range(p, p->least + gap + tolerance_of(p), range, opt_error);
+  if (status != IDM_OK) return status;
+  idm_notes_add(&f->words,
+                "discounts from %.4g to %.4g have sums of squares that, given the errors of the "
+                "policies, do not differ significantly from the least (bootstrap, about 95 %%)",
+                range[0], range[1]);
+  note_wide(p, range, f);
   return IDM_OK;
 }
 
@@ -233,6 +261,7 @@ static idm_status note_discount(discount_profile *p, idm_optimality *f, idm_erro
   if (!p->search->task->problem->setting->fully_observed)
     idm_notes_add(&f->faults, "unchecked: how the discount depends on the probabilities of the "
                               "file, from which the beliefs are computed");
+  if (p->search->gap) return note_gap(p, f, opt_error);
   return p->search->terms > 0 ? note_range(p, f, opt_error) : IDM_OK;
 }
 
@@ -246,6 +275,17 @@ static idm_status check_end(const discount_profile *p, idm_error *opt_error)
                   "%s are explained best by a discount of 1, at which values without a horizon "
                   "diverge; expected `horizon` in the problem, or a discount that is held",
                   p->search->evidence);
+}
+
+idm_status idm_discount_search_gap(const idm_discount_search *search, double discount, double *gap,
+                                   idm_error *opt_error)
+{
+  discount_profile p = {.search = search};
+  double objective = 0;
+  idm_status status = search_discounts(&p, opt_error);
+  if (status == IDM_OK) status = evaluate(&p, discount, &objective, opt_error);
+  *gap = fmax(0, objective - p.least);
+  return status;
 }
 
 idm_status idm_discount_search_run(const idm_discount_search *search, idm_posterior **ret_posterior,

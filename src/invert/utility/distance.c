@@ -350,6 +350,7 @@ static idm_status find_discount(idm_task *task, idm_discounted_sum *sum, double 
       .fit = fit_discount,
       .context = &s,
       .x = x,
+      .reports = true,
   };
   return idm_discount_search_run(&search, ret_posterior, opt_error);
 }

@@ -5,9 +5,12 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "idm/extension/random.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
@@ -376,6 +379,7 @@ typedef struct batches {
   size_t count;
   double *policy; /* [count][state][action] */
   double *weight; /* [count][state][action] */
+  double *visits; /* [count][state] */
 } batches;
 
 /* --- batches -------------------------------------------------------------------------------- */
@@ -401,35 +405,57 @@ static size_t count_batches(const idm_data *data)
   return count;
 }
 
-/* pi_k(u|s) = (n + c pi~_u) / (n_s + c), and the share of the batch's rows in (s,u). */
-static void put_batch(const idm_demonstrator *d, const double *prior, double smoothing,
-                      double *policy, double *weight)
+/* Batch k from its counts: pi_k(u|s) = (n + c pi~_u) / (n_s + c), and the share of its rows in
+ * (s,u). */
+static void put_batch(const batches *b, size_t k, idm_sizes n, const double *count,
+                      const double *prior, double smoothing)
 {
-  for (size_t e = 0; e < d->n.states * d->n.actions; e++) {
-    const double visits = d->visits[e / d->n.actions] + smoothing;
-    const double prior_probability = prior[e % d->n.actions];
-    policy[e] =
-        visits > 0 ? (d->count[e] + smoothing * prior_probability) / visits : prior_probability;
-    weight[e] = d->count[e] / (double)d->decisions;
+  const size_t all = n.states * n.actions;
+  double decisions = 0;
+  for (size_t s = 0; s < n.states; s++) decisions += b->visits[k * n.states + s];
+  for (size_t e = 0; e < all; e++) {
+    const double visits = b->visits[k * n.states + e / n.actions] + smoothing;
+    const double prior_probability = prior[e % n.actions];
+    b->policy[k * all + e] =
+        visits > 0 ? (count[e] + smoothing * prior_probability) / visits : prior_probability;
+    b->weight[k * all + e] = count[e] / decisions;
   }
+}
+
+static idm_status make_batches(batches *b, size_t count, idm_sizes n, idm_error *opt_error)
+{
+  const size_t all = n.states * n.actions;
+  b->count = count;
+  b->policy = idm_new(idm_times(count, all), sizeof *b->policy);
+  b->weight = idm_new(idm_times(count, all), sizeof *b->weight);
+  b->visits = idm_new(idm_times(count, n.states), sizeof *b->visits);
+  return b->policy && b->weight && b->visits ? IDM_OK : idm_fail_memory(opt_error);
+}
+
+static void clear_batches(batches *b)
+{
+  free(b->policy);
+  free(b->weight);
+  free(b->visits);
 }
 
 static idm_status read_batches(const idm_problem *problem, const idm_data *data, const idm_mdp *mdp,
                                const double *prior, double smoothing, batches *b,
                                idm_error *opt_error)
 {
-  const size_t all = mdp->n.states * mdp->n.actions;
   bool *in_batch = idm_new(data->trajectories, sizeof *in_batch);
-  b->policy = idm_new(idm_times(b->count, all), sizeof *b->policy);
-  b->weight = idm_new(idm_times(b->count, all), sizeof *b->weight);
-  idm_status status = in_batch && b->policy && b->weight ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = in_batch ? make_batches(b, count_batches(data), mdp->n, opt_error)
+                               : idm_fail_memory(opt_error);
   double at = -INFINITY;
   for (size_t k = 0; k < b->count && status == IDM_OK; k++) {
     idm_demonstrator *d = NULL;
     at = next_batch(data, at);
     for (size_t t = 0; t < data->trajectories; t++) in_batch[t] = batch_of(data, t) == at;
     status = idm_demonstrator_create(mdp, data, problem->setting, in_batch, &d, opt_error);
-    if (status == IDM_OK) put_batch(d, prior, smoothing, b->policy + k * all, b->weight + k * all);
+    if (status == IDM_OK) {
+      memcpy(b->visits + k * mdp->n.states, d->visits, mdp->n.states * sizeof *d->visits);
+      put_batch(b, k, mdp->n, d->count, prior, smoothing);
+    }
     idm_demonstrator_destroy(d);
   }
   free(in_batch);
@@ -440,7 +466,7 @@ static idm_status read_batches(const idm_problem *problem, const idm_data *data,
 
 /* Context of fit_at. */
 typedef struct inversion_context {
-  const idm_task *task;
+  idm_task *task;
   const idm_soft_agent *agent;
   const batches *b;
 } inversion_context;
@@ -465,8 +491,108 @@ static idm_status fit_at(void *context, double discount, double *x, idm_optimali
 
 static const char method_name[] = "least-squares";
 
-/* Joint estimation of the utility and the discount. Errors of the batches' policies enter both
- * sides of the equations, so that no confidence set is computed (`terms` is 0). */
+/* --- errors of the discount ----------------------------------------------------------------- */
+
+/* Parametric bootstrap. Errors of the batches' policies enter both sides of the equations, so that
+ * sums of squares have no F distribution. Every batch is drawn again from its policy, many times;
+ * for each, the sum at the estimate is above the least sum by a gap. Unlike replicates of the
+ * discount, of which many can end at 1, gaps give a range at any discount. */
+
+enum { REPLICATES = 200 };
+/* Evaluations of a search, about, and the largest number of operations of all of them. */
+static const double evaluations = 150, max_bootstrap_work = 1e12;
+/* Key of the random streams of replicates. */
+static const uint64_t bootstrap_stream = (uint64_t)1 << 41;
+
+typedef struct bootstrap {
+  const inversion_context *v;
+  double discount;
+  double gap[REPLICATES];
+  idm_status status[REPLICATES];
+  idm_error error[REPLICATES];
+} bootstrap;
+
+/* Draws the actions of every visit of a batch from its policy. count[state][action] is scratch. */
+static void draw_batch(const batches *from, size_t k, idm_sizes n, const double *prior,
+                       double smoothing, idm_random *random, double *count, const batches *to)
+{
+  memset(count, 0, n.states * n.actions * sizeof *count);
+  for (size_t s = 0; s < n.states; s++) {
+    const double visits = from->visits[k * n.states + s];
+    const double *policy = from->policy + (k * n.states + s) * n.actions;
+    to->visits[k * n.states + s] = visits;
+    for (double i = 0; i < visits; i++)
+      count[s * n.actions + idm_random_choice(random, policy, n.actions)]++;
+  }
+  put_batch(to, k, n, count, prior, smoothing);
+}
+
+static idm_status replicate(bootstrap *q, size_t index, idm_error *error)
+{
+  inversion_context v = *q->v;
+  const idm_sizes n = v.task->mdp->n;
+  const idm_fit_settings *settings = v.task->settings;
+  batches drawn = {0};
+  idm_random random;
+  double *count = idm_new(n.states * n.actions, sizeof *count);
+  double *x = idm_new(v.task->free_utility->count, sizeof *x);
+  idm_status status = count && x ? IDM_OK : idm_fail_memory(error);
+  idm_random_init(&random, settings->seed, bootstrap_stream + index);
+  if (status == IDM_OK) status = make_batches(&drawn, v.b->count, n, error);
+  for (size_t k = 0; k < drawn.count && status == IDM_OK; k++)
+    draw_batch(q->v->b, k, n, v.agent->prior, settings->smoothing, &random, count, &drawn);
+  v.b = &drawn;
+  const idm_discount_search search = {.task = v.task, .fit = fit_at, .context = &v, .x = x};
+  if (status == IDM_OK)
+    status = idm_discount_search_gap(&search, q->discount, &q->gap[index], error);
+  clear_batches(&drawn);
+  free(count);
+  free(x);
+  return status;
+}
+
+static void run_replicate(void *context, size_t index)
+{
+  bootstrap *q = context;
+  q->status[index] = replicate(q, index, &q->error[index]);
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Operations of one evaluation, as limited by check_size. */
+static double evaluation_work(const idm_task *task, const batches *b)
+{
+  const double rows = (double)((b->count - 1) * task->free_utility->entries);
+  const double width = (double)((b->count - 1) * task->mdp->n.states + task->free_utility->count);
+  return 2 * rows * width * width;
+}
+
+static idm_status find_gap(void *context, double discount, double *ret_gap, idm_error *opt_error)
+{
+  const inversion_context *v = context;
+  *ret_gap = -1;
+  if (evaluation_work(v->task, v->b) * evaluations * REPLICATES > max_bootstrap_work) return IDM_OK;
+  bootstrap *q = idm_new(1, sizeof *q);
+  if (!q) return idm_fail_memory(opt_error);
+  q->v = v;
+  q->discount = discount;
+  idm_status status = idm_cancel_parallel(&v->task->cancel, REPLICATES, v->task->settings->threads,
+                                          run_replicate, q, opt_error);
+  for (size_t i = 0; i < REPLICATES && status == IDM_OK; i++) {
+    status = q->status[i];
+    if (status != IDM_OK && opt_error) *opt_error = q->error[i];
+  }
+  qsort(q->gap, REPLICATES, sizeof *q->gap, ascending);
+  *ret_gap = q->gap[REPLICATES - REPLICATES / 20];
+  free(q);
+  return status;
+}
+
+/* Joint estimation of the utility and the discount. */
 static idm_status find_discount(idm_task *task, inversion_context *v, double *x,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
@@ -477,7 +603,9 @@ static idm_status find_discount(idm_task *task, inversion_context *v, double *x,
       .floor = 1e-20 * v->agent->alpha * v->agent->alpha,
       .fit = fit_at,
       .context = v,
+      .gap = find_gap,
       .x = x,
+      .reports = true,
   };
   return idm_discount_search_run(&search, ret_posterior, opt_error);
 }
@@ -502,8 +630,7 @@ static idm_status find(idm_task *task, const idm_soft_agent *agent, const batche
   return status;
 }
 
-static idm_status check(const idm_problem *problem, const idm_data *data, batches *b,
-                        idm_error *opt_error)
+static idm_status check(const idm_problem *problem, const idm_data *data, idm_error *opt_error)
 {
   const char *caller = idm_inverse_policy_inversion.name;
   if (problem->setting->horizon)
@@ -511,8 +638,7 @@ static idm_status check(const idm_problem *problem, const idm_data *data, batche
                     "'%s' inverts a learner of one policy for all steps; expected a problem "
                     "without `horizon`",
                     caller);
-  b->count = count_batches(data);
-  if (b->count >= 2) return IDM_OK;
+  if (count_batches(data) >= 2) return IDM_OK;
   return idm_fail(opt_error, IDM_INPUT,
                   "'%s' uses a learner's changes from batch to batch, and the log has one batch "
                   "only; expected at least two in the column '%s'",
@@ -524,15 +650,14 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
   const idm_problem *problem = task->problem;
   idm_soft_agent *agent = NULL;
   batches b = {0};
-  idm_status status = check(problem, task->data, &b, opt_error);
+  idm_status status = check(problem, task->data, opt_error);
   if (status == IDM_OK)
     status = idm_soft_agent_create(problem, task->inverse->name, &agent, opt_error);
   if (status == IDM_OK)
     status = read_batches(problem, task->data, task->mdp, agent->prior, task->settings->smoothing,
                           &b, opt_error);
   if (status == IDM_OK) status = find(task, agent, &b, ret_posterior, opt_error);
-  free(b.policy);
-  free(b.weight);
+  clear_batches(&b);
   idm_soft_agent_destroy(agent);
   return status;
 }
@@ -540,7 +665,7 @@ static idm_status answer(idm_task *task, idm_posterior **ret_posterior, idm_erro
 static const idm_task_method method = {
     .by = IDM_BY_STATES, .activity = "comparing the learner's batches", .answer = answer};
 
-static const char *const settings_read[] = {"smoothing", NULL};
+static const char *const settings_read[] = {"smoothing", "seed", NULL};
 
 const idm_inverse idm_inverse_policy_inversion = {
     .name = "policy-inversion",

@@ -129,12 +129,20 @@ typedef struct idm_discount_search {
   idm_status (*fit)(void *context, double discount, double *x, idm_optimality **ret_finding,
                     idm_error *opt_error);
   void *context;
-  double *x; /* [count]: scratch */
+  /* For sums whose terms are not identically distributed: the 95 % quantile of the gap between the
+   * sum at the true discount and the least one, given the estimate of the discount; negative: not
+   * computed. NULL: none. */
+  idm_status (*gap)(void *context, double discount, double *ret_gap, idm_error *opt_error);
+  double *x;    /* [count]: scratch */
+  bool reports; /* reports its progress; false if several run at once */
 } idm_discount_search;
 
 /* Finds the discount of the least sum and the utility there. The answer has a fault if another
  * discount fits as well. */
 idm_status idm_discount_search_run(const idm_discount_search *search, idm_posterior **ret_posterior,
+                                   idm_error *opt_error);
+/* Searches for the least sum alone: *gap is how much the sum at `discount` is above it. */
+idm_status idm_discount_search_gap(const idm_discount_search *search, double discount, double *gap,
                                    idm_error *opt_error);
 /* true if the discount is free. */
 bool idm_discount_is_free(const idm_problem *problem);
