@@ -240,6 +240,16 @@ static idm_status check_states(const idm_inverse *inverse, const idm_problem *pr
                   inverse->name, what, idm_agent_planner(&problem->agent)->name, what);
 }
 
+/* Why an inverse planner of one block does not infer another one. Lapse and perseverance apply to
+ * the policy after planning, and no objective other than a likelihood contains them. */
+static const char *reason_not_inferred(const idm_inverse *inverse, size_t id)
+{
+  if (inverse->alone && (id == IDM_LAPSE || id == IDM_PERSEVERANCE))
+    return "it changes choices after planning, and the objective is of plans or of utilities; use "
+           "--inverse map or bayes";
+  return inverse->alone ? inverse->alone : "";
+}
+
 /* The target block must be free, and no other block except the extra one. */
 static idm_status check_free(const idm_inverse *inverse, const idm_problem *problem,
                              idm_error *opt_error)
@@ -262,7 +272,7 @@ static idm_status check_free(const idm_inverse *inverse, const idm_problem *prob
     if (strcmp(block->info->name, inverse->target_block) != 0)
       return idm_fail(opt_error, IDM_INPUT, "'%s' estimates %s alone, and %s is free%s%s",
                       inverse->name, inverse->target_block, block->info->name,
-                      inverse->alone ? ": " : "", inverse->alone ? inverse->alone : "");
+                      inverse->alone ? ": " : "", reason_not_inferred(inverse, i));
     found = true;
   }
   if (found || !inverse->target_block) return IDM_OK;

@@ -135,6 +135,8 @@ static void blocks(void **state)
   refused(&inverse, problem, data, "beta is free");
   inverse.alone = "nothing else enters";
   refused(&inverse, problem, data, "beta is free: nothing else enters");
+  check(idm_problem_set_free(problem, "lapse", &support_error));
+  refused(&inverse, problem, data, "lapse is free: it changes choices after planning");
   check(idm_problem_set_free(problem, "[]", &support_error));
   refused(&inverse, problem, data, "none is free");
   check(idm_problem_set_free(problem, "utility", &support_error));

@@ -562,8 +562,9 @@ const idm_inverse idm_inverse_maximum_margin = {
     .row = "Maximum margin",
     .answer = IDM_POINT,
     .target_block = "utility",
-    .alone = "margins at different alphas, discounts or dynamics are in different units and cannot "
-             "be compared; use --inverse distribution-matching, map or bayes",
+    .alone = "margins are of best actions, which numbers that soften choices do not enter, and at "
+             "different discounts or dynamics they are in different units and cannot be compared; "
+             "use --inverse distribution-matching, map or bayes",
     .extra_block = "risk_level",
     .features = true,
     .settings = settings_read,

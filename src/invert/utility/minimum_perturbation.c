@@ -674,8 +674,8 @@ const idm_inverse idm_inverse_minimum_perturbation = {
     .row = "Minimum perturbation",
     .answer = IDM_POINT,
     .target_block = "utility",
-    .alone = "its objective is the distance of utilities to the file's, which does not depend on "
-             "other numbers; use --inverse distribution-matching, map or bayes",
+    .alone = "its objective is the distance of utilities to the file's, and a distance of other "
+             "numbers is in another unit; use --inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
     .method = &method,

@@ -347,6 +347,12 @@ static idm_status fit_preference(const idm_fit_arguments *call, idm_posterior **
   return status;
 }
 
+/* Why no other block is inferred. */
+static const char not_inferred[] =
+    "comparisons do not depend on how actions are chosen, and under a free discount their "
+    "likelihood is not concave; use --inverse map or bayes for how actions are chosen, and hold "
+    "the discount";
+
 static const char *const settings_read[] = {NULL};
 
 const idm_inverse idm_inverse_preference = {
@@ -355,8 +361,7 @@ const idm_inverse idm_inverse_preference = {
     .row = "Preference extrapolation",
     .answer = IDM_POINT,
     .target_block = "utility",
-    .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
-             "map or bayes",
+    .alone = not_inferred,
     .preferences = true,
     .features = true,
     .settings = settings_read,
@@ -721,8 +726,7 @@ const idm_inverse idm_inverse_preference_bayes = {
     .row = "Preference extrapolation",
     .answer = IDM_POSTERIOR,
     .target_block = "utility",
-    .alone = "comparisons of trajectories do not depend on how actions are chosen; use --inverse "
-             "map or bayes",
+    .alone = not_inferred,
     .preferences = true,
     .features = true,
     .settings = preference_bayes_settings_read,

@@ -704,9 +704,9 @@ const idm_inverse idm_inverse_regularised_margin = {
     .answer = IDM_POINT,
     .family = IDM_LATTICE_PLANNER,
     .target_block = "utility",
-    .alone = "the value of a soft plan falls with alpha, so that the objective is least where "
-             "alpha is infinite, and under other discounts or dynamics it is of other occupancies; "
-             "use --inverse distribution-matching, map or bayes",
+    .alone = "its objective is what the best plan gains over the demonstrator, and is least where "
+             "other numbers leave least to gain (an infinite alpha), whatever the log is; use "
+             "--inverse distribution-matching, map or bayes",
     .features = true,
     .settings = settings_read,
     .method = &method,

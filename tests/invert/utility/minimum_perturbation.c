@@ -306,7 +306,7 @@ static void test_refusals(void **state)
   check(idm_problem_set_free(problem, "{utility: {entries: {x: [u0.s0, u1.s1]}}}", &support_error));
   expect(problem, data, 0, "entries that are tied differ in the file");
   check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
-  expect(problem, data, 0, "does not depend on other numbers");
+  expect(problem, data, 0, "a distance of other numbers is in another unit");
   idm_data_destroy(data);
   idm_data_destroy(two);
   idm_problem_destroy(problem);

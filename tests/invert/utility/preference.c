@@ -317,7 +317,8 @@ static void test_refusals(void **state)
   } cases[] = {
       {"{utility: {prior: {uniform: [-1, 1]}}}", "use --inverse preference-bayes"},
       {"{utility: {scale: signed-log}}", "use --inverse preference-bayes"},
-      {"alpha", "estimates utility alone"},
+      {"alpha", "comparisons do not depend on how actions are chosen"},
+      {"discount", "under a free discount their likelihood is not concave"},
   };
   idm_problem *problem = make_problem(walk_text, "utility");
   idm_data *data = make_preferred(problem, 10, 20, false, 1);
