@@ -1115,6 +1115,10 @@ test_classes() {
   succeeds fit example:maintenance soft.csv --free alpha --inverse map --draws 5 --thin 2 -o class-run --overwrite
   holds "a note on options that map does not use" says "'map' does not use --draws, --thin"
   fails 2 "--norm has no effect with inverse planner 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
+  succeeds fit example:maintenance soft.csv --free alpha --depth 3 --draws 10 --warmup 10 --checks none -o box/shallow
+  holds "a note on a depth that the sampler does not have" says "--depth has no effect with the sampler 'metropolis'"
+  succeeds fit example:maintenance soft.csv --free alpha --sampler nuts --depth 3 --draws 10 --warmup 10 --checks none -o box/shallow --overwrite
+  holds "no note on the depth of nuts" is_absent 'depth has no effect' err
   succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
   succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
   json 'len(j["classes"]) == 14 and all(("log_loss" in c) != ("why_not" in c) for c in j["classes"])'

@@ -459,7 +459,8 @@ static idm_status fit_bayes(const idm_fit_arguments *call, idm_posterior **ret_p
     status = idm_fit_open_cancel(&f, call->inverse, call->problem, call->data, call->settings,
                                  call->settings->chains, &cancel, opt_error);
   if (status != IDM_OK) return status;
-  status = idm_sampling_sampler(call->settings, f.parameters->dimension, &sampler, opt_error);
+  status = idm_sampling_sampler(call->settings, f.parameters->dimension, &sampler, call->opt_notes,
+                                opt_error);
   if (status == IDM_OK) status = make_table(&f, sampler, &table, opt_error);
   if (status == IDM_OK) status = sample(&f, sampler, watch, &cancel, &chains, opt_error);
   for (size_t i = 0; i < f.matchings && status == IDM_OK; i++)

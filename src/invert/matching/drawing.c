@@ -4,6 +4,7 @@
 #include "invert/matching/fit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/record.h"
 #include "base/text.h"
@@ -100,12 +101,17 @@ static idm_status load(idm_chains *chains, const idm_fit_monitor *watch, idm_err
 /* --- chains --------------------------------------------------------------------------------- */
 
 idm_status idm_sampling_sampler(const idm_fit_settings *settings, size_t dimension,
-                                const idm_sampler **ret_sampler, idm_error *opt_error)
+                                const idm_sampler **ret_sampler, idm_notes *opt_notes,
+                                idm_error *opt_error)
 {
   enum { max_metropolis_dimension = 4 };
   const char *name = settings->sampler;
   if (!name[0]) name = dimension <= max_metropolis_dimension ? "metropolis" : "nuts";
   *ret_sampler = idm_sampler_find(name);
+  if (*ret_sampler && settings->depth && strcmp(name, "nuts") != 0)
+    idm_notes_add(opt_notes,
+                  "--depth has no effect with the sampler '%s': the result does not depend on it",
+                  name);
   if (*ret_sampler) return IDM_OK;
   char names[160];
   return idm_fail(opt_error, IDM_USAGE, "the sampler '%s' is not known; expected %s", name,

@@ -210,9 +210,11 @@ idm_status idm_exploration_mixture(const idm_exploration *exploration, idm_mixtu
 
 /* Chains of a fit: choice of the sampler, monitoring, and continuation from checkpoints. */
 
-/* The sampler that the settings name, or the default for the dimension. */
+/* The sampler that the settings name, or the default for the dimension. Notes a depth that it does
+ * not use. */
 idm_status idm_sampling_sampler(const idm_fit_settings *settings, size_t dimension,
-                                const idm_sampler **ret_sampler, idm_error *opt_error);
+                                const idm_sampler **ret_sampler, idm_notes *opt_notes,
+                                idm_error *opt_error);
 /* Create chains by the settings, with random streams of the key, different ones for reruns. They
  * must be started by the caller. */
 idm_status idm_sampling_create(const idm_fit_settings *settings, const idm_sampler *sampler,

@@ -239,7 +239,7 @@ static idm_status run_chains(const idm_sampling_target *t, const idm_local_modes
   const idm_defensive_component prior = {t, draw_prior, prior_log_density};
   const size_t n = t->parameters->dimension;
   const idm_sampler *sampler = NULL;
-  idm_status status = idm_sampling_sampler(t->settings, n, &sampler, opt_error);
+  idm_status status = idm_sampling_sampler(t->settings, n, &sampler, t->opt_notes, opt_error);
   if (status == IDM_OK && modes->count > 1)
     status = idm_local_modes_mixture(modes, prior, ret_mixture, opt_error);
   if (status == IDM_OK)

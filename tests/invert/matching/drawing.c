@@ -40,16 +40,32 @@ static void test_samplers(void **state)
   (void)state;
   const idm_sampler *sampler;
   idm_fit_settings settings = make_settings();
-  check(idm_sampling_sampler(&settings, 4, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 4, &sampler, NULL, &support_error));
   assert_string_equal(sampler->name, "metropolis");
-  check(idm_sampling_sampler(&settings, 5, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 5, &sampler, NULL, &support_error));
   assert_string_equal(sampler->name, "nuts");
   strcpy(settings.sampler, "slice");
-  check(idm_sampling_sampler(&settings, 5, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 5, &sampler, NULL, &support_error));
   assert_string_equal(sampler->name, "slice");
   strcpy(settings.sampler, "gibbs");
-  assert_int_equal(idm_sampling_sampler(&settings, 5, &sampler, &support_error), IDM_USAGE);
+  assert_int_equal(idm_sampling_sampler(&settings, 5, &sampler, NULL, &support_error), IDM_USAGE);
   assert_non_null(strstr(support_error.message, "the sampler 'gibbs' is not known"));
+}
+
+/* A depth is of nuts alone. */
+static void test_depth(void **state)
+{
+  (void)state;
+  const idm_sampler *sampler;
+  idm_fit_settings settings = make_settings();
+  idm_notes notes = {0};
+  settings.depth = 3;
+  check(idm_sampling_sampler(&settings, 5, &sampler, &notes, &support_error));
+  assert_int_equal(notes.count, 0);
+  check(idm_sampling_sampler(&settings, 4, &sampler, &notes, &support_error));
+  assert_int_equal(notes.count, 1);
+  assert_true(support_mentions(&notes, "--depth has no effect with the sampler 'metropolis'"));
+  idm_notes_clear(&notes);
 }
 
 /* Stops at a given share of the work and keeps the checkpoint. */
@@ -80,7 +96,7 @@ static idm_chains *draw(const idm_fit_monitor *watch)
   const idm_sampler *sampler;
   idm_cancel cancel;
   idm_chains *chains;
-  check(idm_sampling_sampler(&settings, 2, &sampler, &support_error));
+  check(idm_sampling_sampler(&settings, 2, &sampler, NULL, &support_error));
   idm_cancel_init(&cancel, watch, "looking");
   check(idm_sampling_create(&settings, sampler, 7, 2, NULL, &cancel, &chains, &support_error));
   for (size_t c = 0; c < 2; c++)
@@ -257,9 +273,9 @@ static void test_again(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_samplers), cmocka_unit_test(test_going_on),
-      cmocka_unit_test(test_common),   cmocka_unit_test(test_more),
-      cmocka_unit_test(test_again),
+      cmocka_unit_test(test_samplers), cmocka_unit_test(test_depth),
+      cmocka_unit_test(test_going_on), cmocka_unit_test(test_common),
+      cmocka_unit_test(test_more),     cmocka_unit_test(test_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
