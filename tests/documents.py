@@ -10,7 +10,8 @@ Blocks. A code block is indented by four spaces, or fenced. A line `$ COMMAND` i
 the beginning of the next line, continues it. The lines below it are its output, standard error included. Without such
 lines the output is not compared. A line `...` stands for any lines, and `...` in a line for any text. The blocks of a
 page run in order in one shell, in an empty folder that contains a copy of examples/. Every command must return 0.
-`fit` and `audit` run with `--checks full`, because by default the time taken decides which checks are left out.
+`fit` and `audit` run with `--checks full`, because by default the time taken decides which checks are left out. Standard output is
+written line by line, as on a terminal, so that messages of standard error have their place in it.
 
 Directives are HTML comments before a block. Every block without a command needs one of the first three:
   <!-- file: NAME -->          the block is the content of this file
@@ -323,7 +324,7 @@ case " $* " in
   set -- "$command" --checks full "$@"
   ;;
 esac
-exec '{program}' "$@"
+exec stdbuf -oL '{program}' "$@"
 """
 
 
