@@ -119,7 +119,7 @@ static void test_rows_decide(void **state)
   a->trusted = true;
   for (int failed = 0; failed < 2; failed++) {
     if (failed) idm_check_test(&a->checks, IDM_CHECK_LATTICE, 7);
-    check(idm_summary_write(p, a, NULL, f->file, &support_error));
+    check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
     back = calloc(1, sizeof *back);
     assert_non_null(back);
     back->trusted = true;

@@ -255,7 +255,7 @@ static void test_read_takes_the_verdict(void **state)
   idm_notes_clear(&a->misfits);
   for (int trusted = 0; trusted < 4; trusted++) {
     a->trusted = trusted & 1;
-    check(idm_summary_write(p, a, NULL, f->file, &support_error));
+    check(idm_posterior_write_summary(p, a, NULL, f->file, &support_error));
     own = calloc(1, sizeof *own);
     assert_non_null(own);
     own->trusted = trusted & 2;
