@@ -289,6 +289,7 @@ static double limit_overshoot(const idm_grid *g, const stencil_position *p, cons
 static double interpolate(const idm_grid *g, const stencil_position *p, const float *value,
                           const double *const weight[IDM_GRID_DIMENSIONS])
 {
+  assert(g->dimension >= 1 && g->dimension <= IDM_GRID_DIMENSIONS);
   const size_t blocks = g->dimension == 3 ? stencil : 1;
   const size_t rows = g->dimension >= 2 ? stencil : 1;
   const double *columns = weight[g->dimension - 1];
