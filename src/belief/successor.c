@@ -118,20 +118,26 @@ bool idm_group_correct(const idm_action_model *w, const int *group, size_t leade
   return false;
 }
 
-double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
-                            const double *z)
+double idm_belief_prior_constant(size_t states, const double *opt_concentration)
+{
+  double total = 0, sum = 0;
+  for (size_t s = 0; s < states && opt_concentration; s++) {
+    total += opt_concentration[s];
+    sum -= idm_log_gamma(opt_concentration[s]);
+  }
+  return opt_concentration ? sum + idm_log_gamma(total) : 0;
+}
+
+double idm_belief_prior_log(size_t states, const double *opt_concentration, double constant,
+                            int resolution, const double *z)
 {
   if (!opt_concentration) return 0;
   const double half_cell = 0.5 / resolution;
-  double total = 0;
-  double log_density = 0;
-  for (size_t s = 0; s < states; s++) {
-    const double a = opt_concentration[s];
-    total += a;
+  double log_density = constant;
+  for (size_t s = 0; s < states; s++)
     log_density +=
-        (a - 1) * log((z[s] + half_cell) / (1 + (double)states * half_cell)) - idm_log_gamma(a);
-  }
-  return log_density + idm_log_gamma(total);
+        (opt_concentration[s] - 1) * log((z[s] + half_cell) / (1 + (double)states * half_cell));
+  return log_density;
 }
 
 void idm_belief_prior_gradient(size_t states, const double *concentration, int resolution,
@@ -171,6 +177,7 @@ void idm_state_prior_gradient(size_t states, const double *weight, size_t state,
 typedef struct builder {
   const idm_lattice *lattice;
   const idm_successor_request *request;
+  double prior_constant;         /* of idm_belief_prior_log */
   idm_action_model action_model; /* of the block under construction */
   size_t action;                 /* of that block */
   int *group;                    /* [observations] */
@@ -272,8 +279,8 @@ static double group_row(builder *b, size_t leader)
 {
   const idm_sizes n = b->request->sizes;
   if (!idm_group_correct(&b->action_model, b->group, leader, b->emitter, b->posterior)) return 0;
-  const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
-                                                b->lattice->resolution, b->posterior);
+  const double log_prior = idm_belief_prior_log(
+      n.states, b->request->belief_prior, b->prior_constant, b->lattice->resolution, b->posterior);
   double total = 0;
   double surprise = 0;
   for (size_t x = leader; x < n.observations; x++) {
@@ -300,8 +307,8 @@ static double unperceived_row(builder *b, const double *z)
   const double p = 1 - b->pass_probability;
   if (!(p + b->uninformative_p > 0)) return 0;
   idm_filter_predict(n.states, b->action_model.transition, z, b->posterior);
-  const double log_prior = idm_belief_prior_log(n.states, b->request->belief_prior,
-                                                b->lattice->resolution, b->posterior);
+  const double log_prior = idm_belief_prior_log(
+      n.states, b->request->belief_prior, b->prior_constant, b->lattice->resolution, b->posterior);
   if (p > 0) add_successor(b, p);
   return surprise_term(p + b->uninformative_p, log_prior);
 }
@@ -529,7 +536,10 @@ static idm_status prepare_builder(builder *b, const idm_lattice *lattice,
 {
   const idm_sizes n = request->sizes;
   const size_t width = lattice->corners ? n.states : idm_times(n.observations + 1, n.states);
-  *b = (builder){.lattice = lattice, .request = request};
+  *b = (builder){.lattice = lattice,
+                 .request = request,
+                 .prior_constant =
+                     idm_belief_prior_constant(request->sizes.states, request->belief_prior)};
   b->group = idm_new(n.observations, sizeof *b->group);
   b->emitter = idm_new(n.states, sizeof *b->emitter);
   b->posterior = idm_new(n.states, sizeof *b->posterior);

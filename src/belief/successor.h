@@ -112,10 +112,13 @@ IDM_INLINE idm_certainty_degree idm_belief_certainty(idm_certainty certainty, si
   is.share = 0.5 + excess * is.derivative;
   return is;
 }
-/* Logarithm of the Dirichlet density at (z + 1/2r)/(1 + k/2r), which is finite at corners; 0
- * without a prior. */
-double idm_belief_prior_log(size_t states, const double *opt_concentration, int resolution,
-                            const double *z);
+/* Logarithm of the normalising constant of a Dirichlet density; 0 without a prior. It is the same
+ * at all beliefs. */
+double idm_belief_prior_constant(size_t states, const double *opt_concentration);
+/* Logarithm of the Dirichlet density with that constant at (z + 1/2r)/(1 + k/2r), which is finite
+ * at corners; 0 without a prior. */
+double idm_belief_prior_log(size_t states, const double *opt_concentration, double constant,
+                            int resolution, const double *z);
 /* derivative[state] += factor times the derivative of that with respect to the concentrations. */
 void idm_belief_prior_gradient(size_t states, const double *concentration, int resolution,
                                const double *z, double factor, double *derivative);

@@ -431,23 +431,30 @@ static void test_groups(void **state)
   check_groups(1, 3, (const double[]){0.2, 0.3, 0.5}, (const int[]){0, 0, 0});
 }
 
+static double dirichlet_log(size_t states, const double *concentration, int resolution,
+                            const double *z)
+{
+  return idm_belief_prior_log(states, concentration,
+                              idm_belief_prior_constant(states, concentration), resolution, z);
+}
+
 static void test_belief_prior(void **state)
 {
   (void)state;
   const double centre[] = {0.5, 0.5}, corner[] = {0, 1}, third[] = {1.0 / 3, 1.0 / 3, 1.0 / 3};
-  assert_true(idm_belief_prior_log(2, NULL, 99, corner) == 0);
+  assert_true(dirichlet_log(2, NULL, 99, corner) == 0);
   /* By hand: flat densities are (k - 1)!, and Beta(2, 2) is 6 z (1 - z). */
-  assert_near(idm_belief_prior_log(2, (const double[]){1, 1}, 99, corner), 0, 1e-14);
-  assert_near(idm_belief_prior_log(3, (const double[]){1, 1, 1}, 99, third), log(2), 1e-14);
-  assert_near(idm_belief_prior_log(2, (const double[]){2, 2}, 99, centre), log(1.5), 1e-14);
+  assert_near(dirichlet_log(2, (const double[]){1, 1}, 99, corner), 0, 1e-14);
+  assert_near(dirichlet_log(3, (const double[]){1, 1, 1}, 99, third), log(2), 1e-14);
+  assert_near(dirichlet_log(2, (const double[]){2, 2}, 99, centre), log(1.5), 1e-14);
   const double inside = (0 + 0.05) / (1 + 0.1);
-  assert_near(idm_belief_prior_log(2, (const double[]){2, 2}, 10, corner),
-              log(6 * inside * (1 - inside)), 1e-14);
-  assert_true(isfinite(idm_belief_prior_log(2, (const double[]){0.1, 5}, 99, corner)));
+  assert_near(dirichlet_log(2, (const double[]){2, 2}, 10, corner), log(6 * inside * (1 - inside)),
+              1e-14);
+  assert_true(isfinite(dirichlet_log(2, (const double[]){0.1, 5}, 99, corner)));
   const double a[] = {0.5, 2.5, 4}, z[] = {0.2, 0.7, 0.1};
   double expected = lgamma(7) - lgamma(0.5) - lgamma(2.5) - lgamma(4);
   for (size_t s = 0; s < 3; s++) expected += (a[s] - 1) * log((z[s] + 1 / 40.0) / (1 + 3 / 40.0));
-  assert_near(idm_belief_prior_log(3, a, 20, z), expected, 1e-13);
+  assert_near(dirichlet_log(3, a, 20, z), expected, 1e-13);
 }
 
 /* Derivatives by concentrations and weights against differences. psi(1) is minus Euler's constant,
@@ -472,8 +479,7 @@ static void test_belief_prior_slope(void **state)
       up[s] *= 1 + h;
       down[s] *= 1 - h;
       const double step = 2 * h * cases[i][s];
-      const double density =
-          (idm_belief_prior_log(3, up, 20, z) - idm_belief_prior_log(3, down, 20, z)) / step;
+      const double density = (dirichlet_log(3, up, 20, z) - dirichlet_log(3, down, 20, z)) / step;
       const double share = (idm_state_prior_log(3, up, i) - idm_state_prior_log(3, down, i)) / step;
       assert_near(found[s] - 1, 2 * density, 1e-7 * fmax(1, fabs(density)));
       assert_near(of_state[s], 2 * share, 1e-7 * fmax(1, fabs(share)));

@@ -125,8 +125,8 @@ static void group_forward(adjoint *a, const double *v, const action_model *w, si
   const idm_sizes n = c->sizes;
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
   if (!idm_group_correct(&w->model, w->group, x, lookahead->emitter, lookahead->posterior)) return;
-  const double log_prior =
-      idm_belief_prior_log(n.states, c->belief_prior, c->lattice->resolution, lookahead->posterior);
+  const double log_prior = idm_belief_prior_log(n.states, c->belief_prior, c->prior_constant,
+                                                c->lattice->resolution, lookahead->posterior);
   double total = 0;
   memset(lookahead->group_emission, 0, n.states * sizeof *lookahead->group_emission);
   for (size_t y = x; y < n.observations; y++) {

@@ -57,8 +57,8 @@ static void successor_gradient(adjoint *a, const value_adjoint *k, double *ret_v
   idm_lattice_gradient(c->lattice, cell->count, cell->step, cell->at, cell->derivative);
   cell->derivative[expected_certainty.state] += c->numbers.arrival * expected_certainty.derivative;
   *ret_value = c->numbers.discount * value;
-  *ret_log_prior =
-      idm_belief_prior_log(states, c->belief_prior, c->lattice->resolution, k->posterior);
+  *ret_log_prior = idm_belief_prior_log(states, c->belief_prior, c->prior_constant,
+                                        c->lattice->resolution, k->posterior);
   for (size_t s = 0; s < states; s++) {
     cell->derivative[s] *= c->numbers.discount;
     if (c->belief_prior)

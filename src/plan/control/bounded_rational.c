@@ -107,9 +107,10 @@ static double lookahead_model(const control *c, const double *v, const double *z
     if (group[x] != (int)x) continue;
     if (!idm_group_correct(&action_model, group, x, e->emitter, e->posterior)) continue;
     const double value = interpolate_value(c, v, e);
-    const double log_prior = surprises ? idm_belief_prior_log(n.states, c->belief_prior,
-                                                              c->lattice->resolution, e->posterior)
-                                       : 0;
+    const double log_prior =
+        surprises ? idm_belief_prior_log(n.states, c->belief_prior, c->prior_constant,
+                                         c->lattice->resolution, e->posterior)
+                  : 0;
     double total = 0;
     for (size_t y = x; y < n.observations; y++) {
       if (group[y] != (int)x) continue;
@@ -155,8 +156,8 @@ static double lookahead_unseen(const control *c, const double *v, const double *
   idm_filter_predict(k, control_action_model(c, u, m).transition, z, e->posterior);
   const double expected = a * seen + (1 - a) * c->numbers.discount * interpolate_value(c, v, e);
   if (c->numbers.eta == 0) return expected;
-  const double log_prior =
-      idm_belief_prior_log(k, c->belief_prior, c->lattice->resolution, e->posterior);
+  const double log_prior = idm_belief_prior_log(k, c->belief_prior, c->prior_constant,
+                                                c->lattice->resolution, e->posterior);
   const bool merge = c->agent.surprise == IDM_SURPRISE_BELIEF;
   const double uninformative = merge ? a * uninformative_probability(c, u, m, e) : 0;
   const double surprise =

@@ -524,6 +524,7 @@ static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error 
   memcpy(c->transition, transition, transition_bytes);
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
+  c->prior_constant = idm_belief_prior_constant(c->sizes.states, c->belief_prior);
   c->update = update;
   set_sensor(c, theta);
   c->rewards_current = c->rewards_current && same_certainty;

@@ -85,12 +85,13 @@ typedef struct control {
 
   idm_lattice *lattice;
   idm_successors *successors;
-  double *transition;   /* [model][action][s][s']: of the successors */
-  double *emission;     /* [model][action][emitter][x] */
-  double *log_emission; /* of `emission` */
-  double *belief_prior; /* [s] or NULL */
-  idm_update update;    /* belief update of the successors */
-  idm_sensor sensor;    /* of the dynamics and weights in this structure */
+  double *transition;    /* [model][action][s][s']: of the successors */
+  double *emission;      /* [model][action][emitter][x] */
+  double *log_emission;  /* of `emission` */
+  double *belief_prior;  /* [s] or NULL */
+  double prior_constant; /* of idm_belief_prior_log */
+  idm_update update;     /* belief update of the successors */
+  idm_sensor sensor;     /* of the dynamics and weights in this structure */
   int *uninformative; /* [model][action]: see idm_observation_uninformative; for a limited sensor */
   int *group;         /* [model][action][x]: observations with the same successor belief */
   bool *is_three_state; /* [model][action]: three states, Bayes' rule, no two observations with the
