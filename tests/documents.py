@@ -636,7 +636,7 @@ CASES = [  # name, page, words of the error (None: no error)
 ]
 WRITTEN = [  # page, page after --write
     ("    $ echo a 0.25; echo b\n    OUTPUT\n", "    $ echo a 0.25; echo b\n    a 0.25\n    b\n"),
-    (GOOD.replace("b 7\n", "b 9\n").replace("    b 9\n", "    b 8\n"), GOOD.replace("b 7\n", "b 9\n").replace("    b 8\n", "    b 9\n")),
+    (GOOD.replace("    b 7", "    b 8"), GOOD),
     ("    $ echo a 0.25; echo b; echo c 3\n    a 0.35\n    ...\n    ... 4\n", "    $ echo a 0.25; echo b; echo c 3\n    a 0.25\n    ...\n    ... 3\n"),
     ("    $ echo a\n    b\n\n    $ echo c\n    d\n\nText.\n", "    $ echo a\n    a\n\n    $ echo c\n    c\n\nText.\n"),
 ]
