@@ -31,12 +31,12 @@ static void a_refusal_names_the_first_that_is_missing(void **state)
 /* A struct of a caller in three versions. */
 typedef struct version_1 {
   size_t size;
-  int32_t one;
+  int64_t one;
 } version_1;
 typedef struct version_2 {
   size_t size;
-  int32_t one;
-  int32_t flag;
+  int64_t one;
+  int64_t flag;
   double two;
 } version_2;
 

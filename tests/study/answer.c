@@ -266,9 +266,11 @@ static void notes_of_fits_and_learning(void **state)
   double log_likelihood;
   set(&h, "by", "site");
   read_log(&h);
-  check(idm_problem_set_free(h.problem, "{alpha: {scale: log, prior: flat}}", &support_error));
+  check(idm_problem_set_free(h.problem, "{alpha: {scale: log, prior: {uniform: [-3, 3]}}}",
+                             &support_error));
+  h.problem->theta->block[IDM_ALPHA].population = (idm_population){1, 1};
   check(idm_fit(h.problem, h.data, h.settings, &p, &notes, &support_error));
-  assert_true(has_note(&notes, "flat"));
+  assert_true(has_note(&notes, "the intercept of alpha is normal"));
   idm_notes_clear(&notes);
   idm_posterior_destroy(p);
   check(

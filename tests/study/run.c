@@ -372,7 +372,7 @@ static void stopped_fits(void **state)
   }
 }
 
-/* A watch that stops at the first check: its share starts again from 0 after that of the draws. */
+/* A watch that stops at the first check: its share begins below that of the last draw. */
 typedef struct late_stopper {
   double last;
   bool stopped;
@@ -381,7 +381,7 @@ typedef struct late_stopper {
 static bool stop_late(void *context, double done)
 {
   late_stopper *s = context;
-  s->stopped = s->stopped || (done == 0 && s->last > 0);
+  s->stopped = s->stopped || done < s->last;
   s->last = done;
   return s->stopped;
 }
