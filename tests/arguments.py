@@ -22,6 +22,7 @@ SAMPLES = {
     "idm_agent *": "f->agent",
     "idm_watch": "NULL",
     "const idm_problem_arrays *": "&(idm_problem_arrays){.size = sizeof(idm_problem_arrays)}",
+    "const idm_rule_planner *": "&(idm_rule_planner){.size = sizeof(idm_rule_planner)}",
     "const idm_data_arrays *": "&(idm_data_arrays){.size = sizeof(idm_data_arrays)}",
     "idm_audit_estimate *": "&f->estimate",
     "const double **": "&f->view",

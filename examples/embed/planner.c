@@ -1,70 +1,38 @@
 /* A planner of one's own: a softmax of the expected utilities of the current step.
  *
- *     cc planner.c $(pkg-config --cflags --libs idm) -lm -o planner && ./planner */
-#include <idm/extension/planner.h>
+ *     cc planner.c $(pkg-config --cflags --libs idm) -o planner && ./planner */
+#include <idm/extension/rule.h>
 #include <idm/idm.h>
-#include <math.h>
 #include <stdio.h>
 
-static idm_status create(const idm_setting *setting, const idm_theta *theta,
-                         const idm_agent_options *agent, void **ret_content, idm_error *opt_error)
+/* A parameter of the planner, which can be inferred as any other. */
+static const idm_block_info sharpness = {.name = "sharpness",
+                                         .summary = "weight of the utility",
+                                         .support = IDM_NOT_NEGATIVE,
+                                         .default_number = 0.1,
+                                         .scales = IDM_SCALES_ALL,
+                                         .scale = IDM_SCALE_LOG,
+                                         .spread = 1,
+                                         .of_agent = true};
+
+static void score(const idm_theta *theta, size_t variant, int steps, const double *z, double *score)
 {
-  (void)setting, (void)agent;
-  return idm_theta_copy(theta, (idm_theta **)ret_content, opt_error);
-}
-static idm_status plan(void *content, const idm_theta *theta, const idm_solver *solver,
-                       idm_plan_report *report, idm_error *opt_error)
-{
-  (void)solver, (void)opt_error;
-  idm_theta_assign(content, theta);
-  *report = (idm_plan_report){.bound = NAN, .stop = IDM_STOP_UNPLANNED};
-  return IDM_OK;
-}
-static void policy(const void *content, size_t variant, int steps, const double *z,
-                   double *decision, double *opt_specification, double *scratch)
-{
-  const idm_theta *theta = content;
-  const size_t states = theta->sizes.states, actions = theta->sizes.actions, m = theta->models;
   const double *utility = idm_theta_values(theta, IDM_UTILITY, variant);
-  double sum = 0;
-  (void)steps, (void)scratch;
-  for (size_t u = 0; u < actions; u++) {
-    double expected = 0;
-    for (size_t s = 0; s < states; s++) expected += z[s] * utility[u * states + s];
-    sum += decision[u] = exp(expected / 10);
+  const double weight = idm_theta_scalar(theta, IDM_BLOCK_COUNT);
+  const size_t states = theta->sizes.states;
+  (void)steps;
+  for (size_t u = 0; u < theta->sizes.actions; u++) {
+    score[u] = 0;
+    for (size_t s = 0; s < states; s++) score[u] += weight * z[s] * utility[u * states + s];
   }
-  for (size_t u = 0; u < actions; u++) decision[u] /= sum;
-  for (size_t i = 0; opt_specification && i < actions * m; i++)
-    opt_specification[i] = 1.0 / (double)m;
 }
-static void log_policy(const void *content, size_t variant, int steps, const double *z,
-                       double *log_decision, double *scratch)
-{
-  policy(content, variant, steps, z, log_decision, NULL, scratch);
-  for (size_t u = 0; u < ((const idm_theta *)content)->sizes.actions; u++)
-    log_decision[u] = log(log_decision[u]);
-}
-static size_t no_scratch(const void *content)
-{
-  (void)content;
-  return 0;
-}
-static void destroy(void *content)
-{
-  idm_theta_destroy(content);
-}
-static const idm_belief_ops belief = {no_scratch, policy, log_policy, NULL, NULL, NULL};
-static const idm_planner impulsive = {
-    .size = sizeof impulsive,
-    .name = "impulsive",
-    .summary = "softmax of the expected utilities of the current step",
-    .row = "General",
-    .reads = (const idm_block_id[]){IDM_UTILITY, IDM_TRANSITION, IDM_EMISSION, IDM_BLOCK_COUNT},
-    .supports = IDM_SUPPORTS_STATIONARY | IDM_SUPPORTS_HORIZON,
-    .create = create,
-    .plan = plan,
-    .destroy = destroy,
-    .belief = &belief};
+
+static const idm_rule_planner impulsive = {.size = sizeof impulsive,
+                                           .name = "impulsive",
+                                           .summary = "softmax of the utilities of one step",
+                                           .own = &sharpness,
+                                           .own_count = 1,
+                                           .score = score};
 
 int main(void)
 {
@@ -72,7 +40,7 @@ int main(void)
   idm_problem *problem = NULL;
   idm_workspace *workspace = NULL;
   double decision[3] = {0};
-  idm_status status = idm_planner_register(&impulsive, &error);
+  idm_status status = idm_rule_register(&impulsive, &error);
   if (status == IDM_OK) status = idm_problem_read("example:diag", &problem, NULL, &error);
   if (status == IDM_OK) status = idm_problem_set(problem, "planner=impulsive", &error);
   if (status == IDM_OK) status = idm_solve(problem, &workspace, &error);

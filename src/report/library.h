@@ -22,6 +22,7 @@
 #include "idm/extension/problem.h"
 #include "idm/extension/progress.h"
 #include "idm/extension/random.h"
+#include "idm/extension/rule.h"
 #include "idm/extension/sampler.h"
 #include "idm/extension/setting.h"
 #include "idm/extension/settings.h"
