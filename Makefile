@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SHELL := /bin/bash
 
-.PHONY: all deps deps-demo deps-other-arch deps-debian13 demo test other-arch debian13 paper validate bench fuzz lint coverage install clean
+.PHONY: all deps deps-demo deps-other-arch deps-debian13 demo test other-arch debian13 paper validate bench fuzz lint api coverage install clean
 
 all: build/build.ninja
 	cmake --build build -j $(JOBS)
@@ -78,6 +78,10 @@ fuzz: deps
 
 lint: deps
 	bash tests/lint.sh
+
+# Reference of the C API, from the headers: build/api/html/index.html. A warning of Doxygen is an error.
+api: deps
+	bash tests/reference.sh build/api
 
 coverage: deps
 	cmake --preset coverage

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format, two compilers with warnings as errors and the opposite sign of char, cppcheck and clang-tidy. With LINT=deep,
+# Format, two compilers with warnings as errors and the opposite sign of char, cppcheck, clang-tidy and Doxygen. With LINT=deep,
 # clang's analyser uses its default depth: five minutes instead of two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -32,4 +32,5 @@ depth=()
 [ "${LINT:-}" = deep ] || depth=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=mode=shallow)
 printf '%s\n' "${library[@]}" | xargs -P "$jobs" -n 8 clang-tidy --quiet "${depth[@]}" -p build-lint-clang 2>/dev/null |
   { ! grep -E 'warning:|error:'; }
+bash tests/reference.sh
 echo "lint: clean"

@@ -41,11 +41,11 @@ IDM_API const char *idm_audit_contrast_verdict(const idm_audit *audit, size_t in
 
 /* A number of a group or of a contrast. */
 typedef struct idm_audit_estimate {
-  idm_diagnosis diagnosis;
-  double low; /* 95 % interval; NaN where the answer depends on the dynamics */
-  double high;
-  double positive; /* probability of being above 0 */
-  double adjusted; /* p of Holm's procedure; NaN without it */
+  idm_diagnosis diagnosis; /* summary of the draws */
+  double low;              /* 95 % interval; NaN where the answer depends on the dynamics */
+  double high;             /* its upper end */
+  double positive;         /* probability of being above 0 */
+  double adjusted;         /* p of Holm's procedure; NaN without it */
 } idm_audit_estimate;
 /* Estimate of number `number` of group or contrast `index`. IDM_USAGE past the last. */
 IDM_API idm_status idm_audit_group_estimate(const idm_audit *audit, size_t index, size_t number,

@@ -35,6 +35,7 @@ typedef struct idm_recovery_accuracy {
   double error;       /* root mean square of mean - truth */
   double correlation; /* of mean and truth */
 } idm_recovery_accuracy;
+/* Accuracy of a quantity; NaN past the last. */
 IDM_API idm_recovery_accuracy idm_calibration_accuracy(const idm_calibration *calibration,
                                                        size_t quantity);
 /* Chi-square statistic of the ranks of a quantity over `bins` equal bins, which must divide 100;

@@ -42,8 +42,8 @@ IDM_API idm_status idm_data_parse(idm_problem *problem, const char *text, size_t
  * `observation` and `trajectory` are required. Logs with missed responses, with limits on the
  * available actions or with start beliefs are read as CSV (idm_data_parse). */
 typedef struct idm_data_arrays {
-  size_t size; /* sizeof(idm_data_arrays) */
-  size_t rows;
+  size_t size;                /* sizeof(idm_data_arrays) */
+  size_t rows;                /* number of rows */
   const int32_t *action;      /* [row]: index, or IDM_MISSING */
   const int32_t *observation; /* [row]: index, or IDM_MISSING; of observed states the next state */
   const int64_t *trajectory;  /* [row]: a change of the number begins a trajectory */

@@ -21,7 +21,7 @@ typedef struct idm_explanation idm_explanation;
 
 /* A number over draws of a posterior; of one parameter vector all three are the same. NaN: none. */
 typedef struct idm_interval {
-  double mean;
+  double mean; /* over the draws */
   double low;  /* 5 % */
   double high; /* 95 % */
 } idm_interval;
@@ -59,20 +59,21 @@ typedef struct idm_case_summary {
  * most probable before, divided by the change by Bayes' rule, over updates in which Bayes' rule
  * moves towards that state and away from it. NaN: too few updates. */
 typedef struct idm_person_summary {
-  size_t decisions; /* rows with a recorded action of which more than one was available */
-  double surprise;  /* mean of -log pi(u|z) over them */
-  double regret;    /* mean over the rows that have one */
-  size_t updates;
+  size_t decisions;       /* rows with a recorded action of which more than one was available */
+  double surprise;        /* mean of -log pi(u|z) over them */
+  double regret;          /* mean over the rows that have one */
+  size_t updates;         /* number of updates behind the next three */
   idm_interval base_rate; /* p; below 1: base-rate neglect */
   idm_interval reaction;  /* e; above 1: overreaction */
   idm_interval noise;     /* alpha divided by the range of the utilities; NaN where there is none */
-  size_t confirming_updates;
-  size_t disconfirming_updates;
-  idm_interval confirming;
-  idm_interval disconfirming;
-  idm_interval asymmetry; /* confirming - disconfirming */
+  size_t confirming_updates;    /* number of updates behind `confirming` */
+  size_t disconfirming_updates; /* and behind `disconfirming` */
+  idm_interval confirming;      /* reaction to evidence for the most probable state */
+  idm_interval disconfirming;   /* and against it */
+  idm_interval asymmetry;       /* confirming - disconfirming */
 } idm_person_summary;
 
+/* Settings of an explanation; idm_explain_settings_default fills them. */
 typedef struct idm_explain_settings {
   int32_t due;        /* index of the action that is due; IDM_MISSING: any that ends a trajectory */
   size_t top;         /* largest length of the ranked lists */

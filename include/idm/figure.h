@@ -27,18 +27,20 @@ IDM_API void idm_figure_destroy(idm_figure *figure);
 /* Widths in pixels, of 1/96 inch: one and two columns of a journal (89 and 183 mm). */
 enum { IDM_FIGURE_NARROW = 336, IDM_FIGURE_WIDE = 692 };
 
+/* Colours of a figure. */
 typedef enum idm_figure_theme {
   IDM_THEME_AUTO, /* the reader's preference */
   IDM_THEME_LIGHT,
   IDM_THEME_DARK
 } idm_figure_theme;
 
+/* Options of a figure. */
 typedef struct idm_figure_options {
-  double width; /* in pixels */
-  idm_figure_theme theme;
-  const char *id;        /* prefix of the ids within; figures on one page have different ones */
-  const char *opt_class; /* a class in addition to "idm" */
-  bool without_style;    /* without its style, for a page that has it */
+  double width;           /* in pixels */
+  idm_figure_theme theme; /* images are light unless it is dark */
+  const char *id;         /* prefix of the ids within; figures on one page have different ones */
+  const char *opt_class;  /* a class in addition to "idm" */
+  bool without_style;     /* without its style, for a page that has it */
 } idm_figure_options;
 
 /* A figure as SVG text, for the caller to free. Numbers that are not finite are left out. */

@@ -19,6 +19,7 @@ typedef struct idm_posterior idm_posterior;
 /* The verdict on an answer. */
 typedef struct idm_assessment idm_assessment;
 
+/* Kind of an answer. */
 typedef enum idm_estimate_kind {
   IDM_POINT,     /* one draw of one chain */
   IDM_POSTERIOR, /* draws of a posterior */
@@ -60,6 +61,7 @@ IDM_API idm_status idm_problem_from_posterior(const idm_posterior *posterior, si
 
 /* --- draws ---------------------------------------------------------------------------------- */
 
+/* Kind of an answer; IDM_POINT for NULL. */
 IDM_API idm_estimate_kind idm_posterior_kind(const idm_posterior *posterior);
 /* Number of chains, of draws per chain, and of quantities. */
 IDM_API size_t idm_posterior_chains(const idm_posterior *posterior);
@@ -82,17 +84,17 @@ IDM_API const double *idm_posterior_log_likelihood(const idm_posterior *posterio
 /* Summary of a quantity over all chains (Vehtari et al. 2021). NaN where it is not defined:
  * constant draws, or fewer than four. */
 typedef struct idm_diagnosis {
-  double mean;
-  double sd;
-  double mcse_mean; /* Monte Carlo standard errors */
-  double mcse_sd;
-  double q05; /* quantiles */
-  double q50;
-  double q95;
-  double ess_bulk; /* effective sample sizes */
-  double ess_tail;
-  double rhat; /* the larger of rank-normalised split R-hat and its folded version */
-  double tail; /* the larger Pareto k of both tails; NaN: not measured */
+  double mean;      /* of all draws */
+  double sd;        /* standard deviation */
+  double mcse_mean; /* Monte Carlo standard error of the mean */
+  double mcse_sd;   /* and of the sd */
+  double q05;       /* quantile 5 % */
+  double q50;       /* median */
+  double q95;       /* quantile 95 % */
+  double ess_bulk;  /* effective sample size of the bulk */
+  double ess_tail;  /* and of the tails */
+  double rhat;      /* the larger of rank-normalised split R-hat and its folded version */
+  double tail;      /* the larger Pareto k of both tails; NaN: not measured */
 } idm_diagnosis;
 /* Summarise quantity `index`. IDM_USAGE past the last, and for quantities of several numbers
  * without names (weights of networks). */
@@ -115,7 +117,7 @@ IDM_API idm_status idm_posterior_read_netcdf(const char *path, const idm_problem
 
 /* Distance of a behaviour from a log. */
 typedef struct idm_projection {
-  uint64_t decisions;
+  uint64_t decisions;      /* rows with an action, of which more than one was available */
   double log_loss;         /* mean -log pi(u|z) per decision, nats */
   double brier;            /* mean sum_v (pi(v|z) - 1{v = u})^2 per decision */
   double uniform_log_loss; /* log_loss of uniform choice among the available actions */

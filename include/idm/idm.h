@@ -21,10 +21,27 @@
  * shared libraries on first use). Objects may be used from several threads as long as none changes
  * them; netCDF files and run folders are read and written by one thread at a time.
  *
- * Versions follow semantic versioning for these headers: with the same major version, programs that
- * were compiled against an earlier minor version run unchanged. The headers of idm/extension are
- * tables of operations with a size each, for planners, inverse planners and samplers of one's own;
- * they may change with a minor version, and a plug-in that does not match is refused. */
+ * Names. A function is named after the object that it is of, which is its first argument; further
+ * objects follow in the order problem, answer, log, settings, then numbers, results, notes and the
+ * error. A plural noun is a count (idm_audit_groups), `..._name` a name by index, NULL past the
+ * last.
+ *
+ * Versions are semantic, and this is what version 1 promises for these headers (the core). A
+ * program that was compiled with version 1.x runs with the library of every later version 1.y,
+ * without being compiled again: functions, enumerators and fields keep their names, types and
+ * meaning. A minor version may add functions, enumerators (also of checks, verdicts and figure
+ * kinds), names of settings, and fields at the end of structs that begin with their `size`; it may
+ * return more precise errors of the same status, and other draws or numbers of the same
+ * distribution. A struct without a `size` does not change. Set `size` by sizeof, and fields that
+ * are not used to 0: the library takes structs of every version whose further fields are 0. Texts
+ * (messages, notes, remarks) may change at any time, and no program should compare them. The name
+ * of the shared library (soname) contains the major version, and symbols have the version node
+ * IDM_1.
+ *
+ * The headers of idm/extension are tables of operations, with a size each, for planners,
+ * behaviours, inverse planners and samplers of one's own, and the structs that these read. They may
+ * change with a minor version: compile extensions with the headers of the library that loads them.
+ * A plug-in of another layout is refused. All other headers are private and are not installed. */
 #ifndef IDM_IDM_H
 #define IDM_IDM_H
 

@@ -35,10 +35,10 @@ IDM_API idm_status idm_problem_parse_pomdp(const char *text, size_t length, cons
  * fields that are not used to 0: later versions of 1.x append fields, and take structs of earlier
  * versions. */
 typedef struct idm_problem_arrays {
-  size_t size;              /* sizeof(idm_problem_arrays) */
-  size_t states;            /* number of states */
-  const char *const *state; /* [states] names */
-  size_t actions;
+  size_t size;                    /* sizeof(idm_problem_arrays) */
+  size_t states;                  /* number of states */
+  const char *const *state;       /* [states] names */
+  size_t actions;                 /* number of actions */
   const char *const *action;      /* [actions] names */
   size_t observations;            /* 0: states are observed */
   const char *const *observation; /* [observations] names */

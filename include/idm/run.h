@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* What happens to a run that is in the folder. */
 typedef enum idm_run_mode {
   IDM_RUN_NEW,      /* a folder that holds no run */
   IDM_RUN_RESUME,   /* continue the run in the folder */

@@ -39,11 +39,11 @@ IDM_API const char *idm_settings_get(const idm_settings *settings, const char *n
 IDM_API const char *idm_settings_name(const idm_settings *settings, size_t index, char *buffer,
                                       size_t size);
 
-/* Called several times per second, on the calling thread, with the share of the work that is done
- * (0 to 1). Return true to stop: the function returns IDM_UNTRUSTED, unless its result is complete
- * by then. A fit is complete with its last draw: stopped later, it returns the answer, whose
- * verdict states which checks were not run. A watch must return normally (no longjmp), and not use
- * the objects of the call. */
+/* Called several times per second, on the calling thread, with the share of the current stage
+ * (the choice of the lattice, the draws, the checks) that is done, 0 to 1. Return true to stop: the
+ * function returns IDM_UNTRUSTED, unless its result is complete by then. A fit is complete with its
+ * last draw: stopped later, it returns the answer, whose verdict states which checks were not run.
+ * A watch must return normally (no longjmp), and not use the objects of the call. */
 typedef bool (*idm_watch)(void *context, double done);
 
 /* Watch the work that is done with these settings. NULL: no longer. */

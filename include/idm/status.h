@@ -10,7 +10,9 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define IDM_API                         __attribute__((visibility("default")))
+/* A function that the shared library exports. */
+#define IDM_API __attribute__((visibility("default")))
+/* A function that formats as printf does, for the compiler. */
 #define IDM_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 #else
 #define IDM_API
@@ -27,6 +29,7 @@ extern "C" {
   X(IDM_MEMORY, 5, "out of memory")                                                                \
   X(IDM_SYSTEM, 5, "system failure")
 
+/* Status of a function. */
 typedef enum idm_status {
 #define IDM_STATUS_ENUM(name, exit_code, text) name,
   IDM_STATUS_LIST(IDM_STATUS_ENUM)
@@ -39,11 +42,11 @@ enum { IDM_PATH_SIZE = 4200 };
 /* Error: status, message and, for input, its place. line and column count from 1; 0: unknown.
  * Control characters from a user's file are shown as '?'. */
 typedef struct idm_error {
-  idm_status status;
-  long line;
-  long column;
-  char file[IDM_PATH_SIZE];
-  char message[2 * IDM_PATH_SIZE];
+  idm_status status;               /* as the function returned it */
+  long line;                       /* in the file */
+  long column;                     /* in the line */
+  char file[IDM_PATH_SIZE];        /* name of the file; empty: no file */
+  char message[2 * IDM_PATH_SIZE]; /* one sentence */
 } idm_error;
 
 /* Version of the library, "major.minor.patch". */
@@ -77,9 +80,9 @@ typedef bool (*idm_interrupt)(void *context);
 
 /* Notes: remarks for the user, in order of occurrence. Zero-initialise. */
 typedef struct idm_notes {
-  size_t count;
-  size_t capacity;
-  char **text;
+  size_t count;    /* number of notes */
+  size_t capacity; /* length of the array */
+  char **text;     /* sentences, [count] */
 } idm_notes;
 
 /* Append a note; opt_notes may be NULL. If memory is short, it is dropped without an error. */
