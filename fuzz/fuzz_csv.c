@@ -5,10 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/log.h"
+#include "data/log_counts.h"
 #include "idm/extension/data.h"
 #include "idm/extension/prefix.h"
 #include "io/log_file.h"
 #include "io/problem_file.h"
+#include "setting/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

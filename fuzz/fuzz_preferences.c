@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "io/log_file.h"
 #include "io/problem_file.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/key.h"
 #include "io/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

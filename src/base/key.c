@@ -1,5 +1,5 @@
 /* Read, write, check and print the fields of a settings struct by descriptors. */
-#include "idm/extension/key.h"
+#include "base/key.h"
 
 #include <errno.h>
 #include <math.h>

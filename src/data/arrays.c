@@ -5,6 +5,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "idm/extension/problem.h"
 

@@ -8,9 +8,11 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
+#include "data/log_counts.h"
 #include "data/trajectories.h"
 #include "idm/extension/data.h"
-#include "idm/extension/log_counts.h"
+#include "setting/model.h"
 
 /* === data =================================================================================== */
 

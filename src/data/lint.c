@@ -8,6 +8,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "data/log.h"
 
 void idm_lint_destroy(idm_lint *lint)
 {

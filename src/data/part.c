@@ -7,8 +7,10 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "data/trajectories.h"
 #include "idm/extension/data.h"
+#include "setting/model.h"
 
 /* === part =================================================================================== */
 

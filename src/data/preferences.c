@@ -6,6 +6,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
 
 idm_status idm_preferences_create(size_t count, idm_preferences **ret_preferences,
                                   idm_error *opt_error)

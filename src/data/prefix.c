@@ -8,6 +8,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "idm/extension/prefix.h"
 

@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/system.h"
+#include "data/log.h"
 #include "idm/extension/inverse.h"
 #include "infer/chains.h"
 #include "infer/distribution.h"
@@ -19,6 +21,7 @@
 #include "invert/posterior.h"
 #include "invert/utility/preferred.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 
 /* === recovery =============================================================================== */
 

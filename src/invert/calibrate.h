@@ -4,6 +4,7 @@
 #define IDM_INVERT_CALIBRATE_H
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "idm/calibrate.h"
 #include "idm/extension/data.h"
 #include "idm/extension/settings.h"

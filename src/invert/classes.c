@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 static const idm_class classes[] = {
     {.name = "bc-il",

@@ -11,10 +11,13 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "base/record.h"
 #include "infer/sampler.h"
+#include "invert/answer.h"
 #include "invert/clone.h"
 #include "invert/posterior.h"
+#include "setting/model.h"
 
 /* Inverse planner named in posteriors that contain draws of dynamics. */
 static const char learnt[] = "learn";

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/key.h"
 #include "idm/extension/settings.h"
 
 /* Words of idm_keep_likelihood. */

@@ -8,7 +8,9 @@
 #include "base/memory.h"
 #include "idm/extension/parameters.h"
 #include "infer/approximation.h"
+#include "plan/planner.h"
 #include "plan/workspace.h"
+#include "setting/model.h"
 
 /* --- one problem ---------------------------------------------------------------------------- */
 

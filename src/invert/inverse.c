@@ -8,13 +8,18 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/system.h"
+#include "data/log.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
+#include "invert/answer.h"
 #include "invert/fit_keys.h"
 #include "invert/policy.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 /* === settings =============================================================================== */
 

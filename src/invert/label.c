@@ -6,8 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
+#include "invert/answer.h"
+#include "setting/model.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
 

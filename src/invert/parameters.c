@@ -11,7 +11,10 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
+#include "plan/planner.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* --- items ---------------------------------------------------------------------------------- */
 

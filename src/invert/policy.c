@@ -6,10 +6,13 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "data/log.h"
 #include "idm/extension/planner.h"
+#include "invert/answer.h"
 #include "invert/clone.h"
 #include "invert/policy.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 
 /* === policy ================================================================================= */
 

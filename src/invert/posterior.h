@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/key.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/posterior.h"

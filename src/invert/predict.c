@@ -4,14 +4,17 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "data/log.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/posterior.h"
 #include "idm/extension/prefix.h"
+#include "invert/answer.h"
 #include "invert/clone.h"
 #include "invert/predict.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 
 /* Largest number of draws that a prediction averages over. */
 enum { max_draws = 1000 };

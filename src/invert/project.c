@@ -3,7 +3,9 @@
 #include <math.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"
 #include "idm/extension/inverse.h"
@@ -11,11 +13,13 @@
 #include "idm/extension/posterior.h"
 #include "idm/extension/prefix.h"
 #include "idm/extension/settings.h"
+#include "invert/answer.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
 #include "invert/predict.h"
 #include "invert/project.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 
 /* A node of the tree, keyed by what defines a repeated decision: history and available actions. */
 typedef struct decision {

@@ -8,6 +8,7 @@
 #define IDM_IO_RUN_H
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "idm/extension/posterior.h"
 #include "idm/extension/settings.h"
 #include "idm/fit.h"

@@ -10,6 +10,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "setting/model.h"
 
 void idm_dynamics_draws_clear(idm_dynamics_draws *draws)
 {

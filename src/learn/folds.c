@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "learn/learn.h"

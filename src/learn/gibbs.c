@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/record.h"
 #include "base/statistics.h"
 #include "base/system.h"
 #include "learn/learn.h"
+#include "setting/model.h"
 
 /* === dirichlet ================================================================================ */
 

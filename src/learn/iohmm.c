@@ -20,6 +20,8 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
+#include "setting/model.h"
 
 /* --- histories ------------------------------------------------------------------------------ */
 

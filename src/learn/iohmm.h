@@ -10,9 +10,9 @@
 #define IDM_LEARN_IOHMM_H
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "idm/extension/data.h"
 #include "idm/extension/dynamics.h"
-#include "idm/extension/key.h"
 #include "idm/extension/progress.h"
 
 typedef enum idm_learn_start { IDM_LEARN_FROM_FILE, IDM_LEARN_FROM_RANDOM } idm_learn_start;

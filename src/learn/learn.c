@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/system.h"
 #include "learn/learn.h"
+#include "setting/model.h"
 
 /* === modes ================================================================================== */
 

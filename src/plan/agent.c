@@ -3,10 +3,12 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/prefix.h"
 #include "idm/plan.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 #include "plan/workspace.h"
 
 idm_status idm_solve(const idm_problem *problem, idm_workspace **ret_workspace,

@@ -9,7 +9,10 @@
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
 
+#include "data/log.h"
 #include "plan/believer/believer.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 const idm_behavior_ops *idm_planner_behavior(const idm_planner *planner)
 {

@@ -4,7 +4,9 @@
 
 #include "base/arguments.h"
 #include "idm/extension/planner.h"
+#include "plan/planner.h"
 #include "plan/workspace.h"
+#include "setting/model.h"
 
 #define PLANNERS(X)                                                                                \
   X(idm_bounded_rational)                                                                          \

@@ -15,6 +15,7 @@
 #include "plan/choice.h"
 #include "plan/plan.h"
 #include "plan/workspace.h"
+#include "setting/model.h"
 
 /* === score ================================================================================== */
 

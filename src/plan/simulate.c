@@ -6,12 +6,14 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
 #include "plan/plan.h"
 #include "plan/workspace.h"
+#include "setting/model.h"
 
 /* === follow ================================================================================= */
 

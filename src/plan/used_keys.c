@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "idm/extension/planner.h"
 #include "plan/choice.h"
+#include "plan/planner.h"
 #include "plan/workspace.h"
+#include "setting/model.h"
 
 /* === used keys ============================================================================== */
 

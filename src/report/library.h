@@ -2,7 +2,11 @@
 #ifndef IDM_REPORT_LIBRARY_H
 #define IDM_REPORT_LIBRARY_H
 
+#include "base/key.h"
+#include "base/progress.h"
 #include "base/statistics.h"
+#include "data/log.h"
+#include "data/log_counts.h"
 #include "data/trajectories.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/block.h"
@@ -11,8 +15,6 @@
 #include "idm/extension/derive.h"
 #include "idm/extension/dynamics.h"
 #include "idm/extension/inverse.h"
-#include "idm/extension/key.h"
-#include "idm/extension/log_counts.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/plugin.h"
@@ -31,6 +33,7 @@
 #include "infer/approximation.h"
 #include "infer/chains.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/audit.h"
 #include "invert/calibrate.h"
@@ -49,9 +52,11 @@
 #include "io/run.h"
 #include "learn/iohmm.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 #include "report/figure.h"
 #include "report/plot.h"
 #include "report/report.h"
+#include "setting/model.h"
 #include "study/study.h"
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "invert/answer.h"
 
 #define PLOTS(X)                                                                                   \
   X(idm_plot_policy)                                                                               \

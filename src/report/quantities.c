@@ -7,6 +7,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "idm/extension/parameters.h"
+#include "invert/answer.h"
 #include "invert/explain.h"
 #include "invert/parameters.h"
 #include "invert/predict.h"

@@ -13,6 +13,7 @@
 #include "idm/extension/derive.h"
 #include "idm/extension/predicate.h"
 #include "idm/extension/problem.h"
+#include "setting/model.h"
 
 /* === codes ================================================================================== */
 

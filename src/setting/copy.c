@@ -5,6 +5,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/problem.h"
+#include "setting/model.h"
 
 /* --- texts and arrays ----------------------------------------------------------------------- */
 

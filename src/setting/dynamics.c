@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "idm/extension/dynamics.h"
 #include "idm/extension/problem.h"
+#include "setting/model.h"
 #include "setting/terminal.h"
 
 /* === dynamics =============================================================================== */

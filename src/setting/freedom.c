@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === tie ==================================================================================== */
 

@@ -9,6 +9,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/setting.h"
+#include "setting/model.h"
 
 /* === moves ================================================================================== */
 

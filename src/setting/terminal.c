@@ -2,6 +2,7 @@
 #include "setting/terminal.h"
 
 #include "base/memory.h"
+#include "setting/model.h"
 
 bool idm_setting_has_terminal_states(const idm_setting *setting)
 {

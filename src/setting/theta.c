@@ -12,6 +12,7 @@
 #include "idm/extension/block.h"
 #include "idm/extension/theta.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === block ================================================================================== */
 

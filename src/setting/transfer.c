@@ -7,6 +7,7 @@
 #include "base/arguments.h"
 #include "base/text.h"
 #include "idm/extension/dynamics.h"
+#include "setting/model.h"
 
 /* IDM_INPUT at the first difference of two lists of names. */
 static idm_status check_names(const char *what, const idm_labels *found, const idm_labels *expected,

@@ -8,6 +8,8 @@
 #include "idm/extension/dynamics.h"
 #include "invert/classes.h"
 #include "io/problem_file.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 /* Whether the free blocks of theta are exactly those of the class. */
 static bool has_class_blocks(const idm_class *model_class, const idm_theta *theta)

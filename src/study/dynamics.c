@@ -3,6 +3,7 @@
 #include "study/study.h"
 
 #include "base/arguments.h"
+#include "data/log.h"
 #include "idm/learn.h"
 #include "invert/assess.h"
 #include "invert/assess/environment.h"
@@ -10,6 +11,7 @@
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
 #include "io/run/summary.h"
+#include "setting/model.h"
 
 /* Label of a checkpoint of draws. */
 static uint64_t label_of(const idm_problem *problem, const idm_request *request,

@@ -13,6 +13,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "idm/fit.h"
+#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/clone.h"
 #include "invert/joint/joint.h"

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
+#include "data/log_counts.h"
 #include "idm/data.h"
 #include "idm/extension/inverse.h"
 #include "invert/classes.h"
 #include "invert/people.h"
 #include "io/log_file.h"
+#include "setting/model.h"
 #include "study/study.h"
 
 /* --- settings ------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* Tests the reading, writing, comparison and rejection of every kind of field against expected
  * texts. */
-#include "idm/extension/key.h"
+#include "base/key.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
+#include "data/log.h"
 #include "idm/extension/data.h"
+#include "setting/model.h"
 
 typedef struct fixture {
   idm_setting *setting;

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "idm/extension/prefix.h"
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "idm/extension/planner.h"
+#include "setting/model.h"
 
 /* A valid problem with two states, three actions, two observations and two models, in which two
  * entries of the utility come from columns. */

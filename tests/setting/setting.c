@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "idm/extension/setting.h"
+#include "setting/model.h"
 
 static const idm_sizes sizes = {2, 3, 2};
 

@@ -123,13 +123,6 @@ typedef struct idm_behavior {
   idm_sizes sizes; /* of the problem that it acts in */
 } idm_behavior;
 
-/* Build the tree of histories that the behaviour of a problem's agent distinguishes; see
- * docs/method/likelihood.md, 3. *ret_tree is the caller's. Errors: those of idm_data_validate;
- * IDM_INPUT where the log has several environments, or missed responses that the agent needs an
- * action for. */
-IDM_API idm_status idm_evidence_tree(const idm_problem *problem, const idm_data *data,
-                                     idm_prefix_tree **ret_tree, idm_error *opt_error);
-
 #ifdef __cplusplus
 }
 #endif

@@ -202,40 +202,11 @@ typedef enum idm_block_id {
       IDM_BLOCK_COUNT
 } idm_block_id;
 
-/* Descriptor of a shared block; NULL where there is none. */
-IDM_API const idm_block_info *idm_block_describe(idm_block_id id);
-/* Name of a shared block, NULL where there is none; and the block of a name, -1 where there is
- * none. */
-IDM_API const char *idm_block_name(idm_block_id id);
-IDM_API int idm_block_find(const char *name);
-/* Name of an axis, as in run.nc; NULL where there is none. */
-IDM_API const char *idm_axis_name(idm_axis axis);
-/* Length of an axis. opt_info is needed for IDM_AXIS_FIELD only, and is the block whose fields are
- * counted. 1 for IDM_AXIS_END. */
-IDM_API size_t idm_axis_length(const idm_block_info *opt_info, idm_axis axis, idm_sizes sizes,
-                               size_t models);
-/* Label of position `at` along an axis, from the setting or from the descriptor; models are
- * numbered from 1, written into number[size]. NULL past the last. */
-IDM_API const char *idm_axis_label(const idm_block_info *info, const idm_setting *setting,
-                                   idm_axis axis, size_t at, char *number, size_t size);
-/* Number of values of a block; 0 where its planner decides (see idm_planner_shape). */
-IDM_API size_t idm_block_size(const idm_block_info *info, idm_sizes sizes, size_t models);
-/* Field that number i of a block belongs to; NULL where it belongs to none. */
-IDM_API const idm_field *idm_block_field(const idm_block_info *info, idm_sizes sizes, size_t i);
-/* Length of a row, along the last axis: of one distribution, where the block contains
- * distributions. */
-IDM_API size_t idm_block_width(const idm_block_info *info, idm_sizes sizes, size_t models);
 /* Name of number i within its block, as in "monitor,healthy": labels joined by commas, models
  * numbered from 1. A label with a comma, a bracket or a quote is quoted, with its quotes doubled.
  * Empty for a block of one number. Returns buffer; IDM_ENTRY_SIZE bytes suffice for two labels of
  * 1000 bytes each with any characters. */
 enum { IDM_ENTRY_SIZE = 4100 };
-IDM_API const char *idm_block_entry_name(const idm_block_info *info, const idm_setting *setting,
-                                         size_t models, size_t i, char *buffer, size_t size);
-
-/* Name of a scale, NULL where there is none; and the scale of a name, -1 where there is none. */
-IDM_API const char *idm_scale_name(idm_scale scale);
-IDM_API int idm_scale_find(const char *name);
 
 #ifdef __cplusplus
 }

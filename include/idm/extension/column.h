@@ -76,11 +76,6 @@ typedef enum idm_column {
       IDM_COLUMN_COUNT
 } idm_column;
 
-/* Descriptor of a column; NULL where there is none. Static. */
-IDM_API const idm_column_info *idm_column_describe(idm_column column);
-/* Whether a log of this setting can have the column. */
-IDM_API bool idm_column_applies(idm_column column, const idm_setting *setting);
-
 #ifdef __cplusplus
 }
 #endif

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "idm/data.h"
-#include "idm/extension/log_counts.h"
 #include "idm/extension/problem.h"
 
 #ifdef __cplusplus
@@ -22,13 +21,6 @@ typedef struct idm_preferences {
   uint32_t *better; /* [count]: another one */
   double *weight;   /* [count]: weight in the likelihood, above 0 */
 } idm_preferences;
-
-/* Allocate `count` preferences of weight 1, whose trajectories the caller sets. *ret_preferences is
- * the caller's. */
-IDM_API idm_status idm_preferences_create(size_t count, idm_preferences **ret_preferences,
-                                          idm_error *opt_error);
-/* Free preferences. Takes NULL. */
-IDM_API void idm_preferences_destroy(idm_preferences *preferences);
 
 typedef struct idm_data {
   idm_sizes sizes;
@@ -72,8 +64,8 @@ typedef struct idm_data {
 
   idm_preferences *preferences; /* NULL: none */
 
-  idm_log_counts
-      *intake; /* number of rows of the log by outcome of reading; NULL where there is no log */
+  /* Number of rows of the log by outcome of reading; NULL where there is no log. */
+  struct idm_log_counts *intake;
 
   size_t covariates;           /* number of columns kept on request */
   idm_labels covariate_name;   /* [covariates] */
@@ -81,31 +73,14 @@ typedef struct idm_data {
   int32_t *covariate;          /* [covariates][row]: level, IDM_MISSING where the cell is empty */
 } idm_data;
 
-/* Evidence with the design of a log and no rows: agents, trajectories, their names, variants, start
- * beliefs, evidence by trajectory, and availability sets. Covariates and preferences are omitted,
- * since these depend on the rows. *ret_data is the caller's. */
-IDM_API idm_status idm_data_design(const idm_data *design_log, idm_data **ret_data,
-                                   idm_error *opt_error);
 /* Number of open actions in an availability set. */
 IDM_API size_t idm_data_available_count(const idm_data *data, uint32_t set);
 /* Whether a row has a missed response. */
 IDM_API bool idm_data_missed(const idm_data *data, size_t row);
-/* Whether the trajectories belong to more than one environment. */
-IDM_API bool idm_data_is_multi_env(const idm_data *data);
 /* Add file and line of a row to an error that has no place yet. NULL is allowed. */
 IDM_API void idm_data_locate(const idm_data *data, size_t row, idm_error *opt_error);
 /* Name of the file of a row; "" where it is unknown. */
 IDM_API const char *idm_data_file(const idm_data *data, size_t row);
-/* Add a note where trajectories of at least 5 rows are equal row by row under two names, more often
- * than chance explains. */
-IDM_API idm_status idm_data_note_duplicates(const idm_data *data, idm_notes *opt_notes,
-                                            idm_error *opt_error);
-/* Check the data against a setting: indices are in range; trajectories have rows; the action taken
- * was available, and was the only available one where a response was missed; preferences are
- * between two different trajectories, with weights above 0. IDM_INPUT, with the place, where one of
- * these fails. */
-IDM_API idm_status idm_data_validate(const idm_data *data, const idm_setting *setting,
-                                     idm_error *opt_error);
 
 #ifdef __cplusplus
 }

@@ -59,22 +59,6 @@ typedef struct idm_rule {
   size_t least;            /* of least: number of rows */
 } idm_rule;
 
-/* Name of a kind as in problem files, as in "cut" and "require"; NULL past the last. */
-IDM_API const char *idm_derivation_name(idm_derivation kind);
-IDM_API const char *idm_rule_kind_name(idm_rule_kind kind);
-/* Stage at which a rule applies: rules on one row (0), duplicates (1), rules on whole trajectories
- * in the order of time (2). */
-IDM_API int idm_rule_stage(idm_rule_kind kind);
-/* Text of a rule for tables and messages, as in "require DX", written into buffer[size]. Returns
- * buffer. */
-IDM_API char *idm_rule_text(const idm_rule *rule, char *buffer, size_t size);
-/* Whether two derived columns, or two rules, are equal in all fields. False for NULL. */
-IDM_API bool idm_derived_same(const idm_derived *a, const idm_derived *b);
-IDM_API bool idm_rule_same(const idm_rule *a, const idm_rule *b);
-/* Free all memory of a derived column or of a rule, but not the struct itself. Takes NULL. */
-IDM_API void idm_derived_clear(idm_derived *derived);
-IDM_API void idm_rule_clear(idm_rule *rule);
-
 #ifdef __cplusplus
 }
 #endif

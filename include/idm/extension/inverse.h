@@ -76,15 +76,6 @@ IDM_API idm_status idm_inverse_fit(const idm_inverse *inverse, const idm_problem
                                    const idm_fit_monitor *opt_monitor,
                                    idm_posterior **ret_posterior, idm_notes *opt_notes,
                                    idm_error *opt_error);
-/* True if the inverse planner infers all free blocks by the likelihood of the decisions. */
-IDM_API bool idm_inverse_by_likelihood(const idm_inverse *inverse);
-/* True if the inverse planner uses a setting, given by its name in idm_fit_keys. */
-IDM_API bool idm_inverse_reads(const idm_inverse *inverse, const char *setting);
-/* Check that an inverse planner can be applied to a problem and its data. IDM_INPUT names the
- * cause: a missing column, preferences that are missing or not used, a planner of another family,
- * or a block that it cannot infer or does not infer. */
-IDM_API idm_status idm_inverse_check(const idm_inverse *inverse, const idm_problem *problem,
-                                     const idm_data *data, idm_error *opt_error);
 
 #ifdef __cplusplus
 }

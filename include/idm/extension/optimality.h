@@ -38,13 +38,8 @@ typedef struct idm_optimality {
 /* Allocate a report of an answer with that many free numbers, owned by the caller. */
 IDM_API idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding,
                                          idm_error *opt_error);
-/* Deep copy of a report. *ret_finding is owned by the caller. */
-IDM_API idm_status idm_optimality_copy(const idm_optimality *finding, idm_optimality **ret_finding,
-                                       idm_error *opt_error);
 /* Free a report. Accepts NULL. */
 IDM_API void idm_optimality_destroy(idm_optimality *finding);
-/* True if the certificate holds: attained <= closed. */
-IDM_API bool idm_optimality_certified(const idm_optimality *finding);
 
 #ifdef __cplusplus
 }

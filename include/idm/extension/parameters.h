@@ -55,10 +55,6 @@ IDM_API bool idm_parameters_proper(const idm_parameters *parameters);
 /* Draw y [dimension] from the prior, which must be proper. */
 IDM_API void idm_parameters_draw(const idm_parameters *parameters, idm_random *random, double *y);
 
-/* Display name of a quantity: "1/beta" for inverse_beta, "log alpha" for log_alpha, "signed-log
- * eta" for signed_log_eta. Returns buffer. */
-IDM_API const char *idm_quantity_label(const char *quantity, char *buffer, size_t size);
-
 #ifdef __cplusplus
 }
 #endif

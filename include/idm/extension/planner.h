@@ -27,8 +27,6 @@ typedef enum idm_stop {
   IDM_STOP_LIST(IDM_STOP_ENUM)
 #undef IDM_STOP_ENUM
 } idm_stop;
-/* Name of a reason, as in IDM_STOP_LIST; NULL if out of range. */
-IDM_API const char *idm_stop_name(idm_stop stop);
 
 /* Iteration for the fixed point of the value function: Newton's method (soft policy iteration), or
  * one of two fixed-point iterations that serve as references. See docs/method/control.md, 8. */
@@ -64,8 +62,6 @@ typedef struct idm_solver {
   idm_plan_monitor opt_monitor;
   void *monitor_context;
 } idm_solver;
-/* Fill the default stopping rule. */
-IDM_API void idm_solver_default(idm_solver *solver);
 
 /* Diagnostics of a planner that learns by acting; NaN if undefined. Over variants: the worst. */
 typedef struct idm_learning_report {
@@ -102,13 +98,6 @@ typedef struct idm_batch {
   size_t omitted;   /* rows without state, action or next state: not transitions */
 } idm_batch;
 #define IDM_BATCH_END UINT32_MAX
-/* Collect the transitions of a log of a fully observed problem; with `rewards`, its reward column
- * replaces the utility. *ret_batch is owned by the caller. IDM_INPUT if states are hidden, a reward
- * is missing (with its place), or no row gives a transition. */
-IDM_API idm_status idm_batch_create(const idm_setting *setting, const idm_data *data, bool rewards,
-                                    idm_batch **ret_batch, idm_error *opt_error);
-/* Free the transitions. Accepts NULL. */
-IDM_API void idm_batch_destroy(idm_batch *batch);
 
 /* --- tables of operations -------------------------------------------------------------------- */
 
@@ -276,39 +265,6 @@ IDM_API const idm_planner *idm_planner_find(const char *name);
 IDM_API idm_status idm_planner_register(const idm_planner *planner, idm_error *opt_error);
 /* The planner of an agent: agent->planner, or the first of the registry if that is NULL. */
 IDM_API const idm_planner *idm_agent_planner(const idm_agent_options *agent);
-/* True if the behaviour depends on block `id` of theta: the planner uses it and no clamp fixes it,
- * or it is a choice bias or a belief-update block of a planner without a behaviour of its own. */
-IDM_API bool idm_planner_reads(const idm_planner *planner, size_t id);
-/* True if the behaviour depends on dynamics (`id` is IDM_TRANSITION or IDM_EMISSION): the planner
- * uses models, or plans in the environment's dynamics. A rule uses dynamics for beliefs only, which
- * are certain if states are observed. */
-IDM_API bool idm_planner_uses_dynamics(const idm_planner *planner, const idm_setting *setting,
-                                       size_t id);
-/* As idm_planner_reads, given which blocks of theta are free: free dynamics are the agent's own,
- * even for a planner that otherwise uses the environment's. */
-IDM_API bool idm_planner_reads_free(const idm_planner *planner, const idm_theta *theta, size_t id);
-/* As idm_planner_reads, for an agent, whose discounting determines which of discount and delay_rate
- * is used. */
-IDM_API bool idm_agent_reads(const idm_agent_options *agent, size_t id);
-/* True if a key of a problem's agent affects its planner: the name of a block or of an option that
- * it uses. */
-IDM_API bool idm_agent_uses_key(const idm_problem *problem, const char *key);
-/* Add a note that lists the agent's keys that differ from their defaults but have no effect. */
-IDM_API void idm_agent_note_unused(const idm_problem *problem, idm_notes *notes);
-/* Operations of the behaviour defined by its plans; those of the belief agent if it has none of its
- * own. */
-IDM_API const struct idm_behavior_ops *idm_planner_behavior(const idm_planner *planner);
-/* Resize and initialise blocks whose size depends on the agent's keys. To be called after a change
- * of these keys. */
-IDM_API idm_status idm_planner_shape(const idm_planner *planner, const idm_agent_options *agent,
-                                     idm_theta *theta, idm_error *opt_error);
-/* Check the sizes of these blocks. IDM_USAGE if one differs from the agent's keys. */
-IDM_API idm_status idm_planner_check_shape(const idm_planner *planner,
-                                           const idm_agent_options *agent, const idm_theta *theta,
-                                           idm_error *opt_error);
-/* Set the planner of a problem's agent, and create that planner's own blocks in theta. */
-IDM_API idm_status idm_problem_set_planner(idm_problem *problem, const idm_planner *planner,
-                                           idm_error *opt_error);
 
 #ifdef __cplusplus
 }

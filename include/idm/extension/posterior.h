@@ -36,12 +36,6 @@ typedef struct idm_joint_dynamics {
                   that at the mean; NaN: not measured */
   size_t free; /* number of independent probabilities */
 } idm_joint_dynamics;
-/* Allocate a summary for probabilities with these names, which are copied. */
-IDM_API idm_status idm_joint_dynamics_create(const idm_labels *name,
-                                             idm_joint_dynamics **ret_dynamics,
-                                             idm_error *opt_error);
-/* Free the summary. Accepts NULL. */
-IDM_API void idm_joint_dynamics_destroy(idm_joint_dynamics *dynamics);
 
 /* Sets of learnt dynamics to which the draws of a result belong. */
 typedef struct idm_dynamics_sets {
@@ -131,31 +125,6 @@ IDM_API idm_status idm_posterior_central_theta(const idm_posterior *posterior,
 /* Mean of the unconstrained coordinates over all draws, into y [dimension]. If the central dynamics
  * are one of the sets (idm_dynamics_sets.of), the mean over the draws of that set. */
 IDM_API void idm_posterior_centre(const idm_posterior *posterior, double *y);
-
-/* Allocate sets of learnt dynamics, all zero. */
-IDM_API idm_status idm_dynamics_sets_create(size_t sets, size_t numbers,
-                                            idm_dynamics_sets **ret_drawn, idm_error *opt_error);
-/* Free the sets. Accepts NULL. */
-IDM_API void idm_dynamics_sets_destroy(idm_dynamics_sets *drawn);
-/* Put the learnt dynamics of a draw, indexed over all chains, into a problem. No effect without
- * learnt dynamics. IDM_USAGE if the draw is out of range; IDM_INPUT if the dynamics belong to
- * another problem. */
-IDM_API idm_status idm_dynamics_sets_apply(const idm_posterior *posterior, size_t draw,
-                                           idm_problem *problem, idm_error *opt_error);
-/* The same for the central dynamics (idm_dynamics_sets.central). */
-IDM_API idm_status idm_dynamics_apply_central(const idm_posterior *posterior, idm_problem *problem,
-                                              idm_error *opt_error);
-/* Put one draw, indexed over all chains, into a problem: its theta and its learnt dynamics. Errors
- * as above. */
-IDM_API idm_status idm_posterior_agent(const idm_posterior *posterior,
-                                       const idm_parameters *parameters, size_t draw,
-                                       idm_problem *problem, idm_error *opt_error);
-/* Index over all chains of the draw with the highest density. */
-IDM_API size_t idm_posterior_highest(const idm_posterior *posterior);
-/* Sentence that names the learnt dynamics used for planning; empty if they are the problem's own.
- * Returns buffer. */
-IDM_API const char *idm_dynamics_sets_describe(const idm_posterior *opt_posterior,
-                                               idm_dynamics_use use, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -38,21 +38,6 @@ typedef enum idm_predicate_result {
   IDM_PREDICATE_INVALID  /* numeric order, but the cell is not a number: an error in the log */
 } idm_predicate_result;
 
-/* Parse a predicate. Column names may contain operators: the text is split at the first operator
- * that follows a name of opt_columns, else at the first operator. IDM_USAGE if the text is not a
- * predicate, or compares with an empty value by order. */
-IDM_API idm_status idm_predicate_parse(const char *text, const idm_labels *opt_columns,
-                                       idm_predicate *ret_predicate, idm_error *opt_error);
-/* Evaluate a predicate for a cell of `length` bytes. NULL or an empty text is a missing cell. */
-IDM_API idm_predicate_result idm_predicate_evaluate(const idm_predicate *predicate,
-                                                    const char *opt_text, size_t length);
-/* Write a predicate as "COLUMN OP VALUE" without blanks, for messages and files. Returns buffer. */
-IDM_API char *idm_predicate_text(const idm_predicate *predicate, char *buffer, size_t size);
-/* True if column, comparison and value are equal. */
-IDM_API bool idm_predicate_same(const idm_predicate *a, const idm_predicate *b);
-/* Free the content of a predicate. Accepts NULL. */
-IDM_API void idm_predicate_clear(idm_predicate *predicate);
-
 #ifdef __cplusplus
 }
 #endif

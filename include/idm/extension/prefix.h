@@ -50,13 +50,6 @@ typedef struct idm_prefix_tree {
   uint32_t depth;  /* maximum depth of a node */
 } idm_prefix_tree;
 
-/* Build the tree of histories of data for a scope. *ret_tree is owned by the caller. IDM_INPUT for
- * a scope with rewards if the data have none. */
-IDM_API idm_status idm_prefix_tree_create(const idm_data *data, unsigned scope,
-                                          idm_prefix_tree **ret_tree, idm_error *opt_error);
-/* Free a tree. Accepts NULL. */
-IDM_API void idm_prefix_tree_destroy(idm_prefix_tree *tree);
-
 #ifdef __cplusplus
 }
 #endif

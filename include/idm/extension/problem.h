@@ -4,7 +4,6 @@
 
 #include "idm/extension/column.h"
 #include "idm/extension/derive.h"
-#include "idm/extension/key.h"
 #include "idm/extension/theta.h"
 #include "idm/problem.h"
 
@@ -104,15 +103,6 @@ typedef struct idm_columns {
   idm_rule *rule; /* [rules]: rules on rows first */
 } idm_columns;
 
-/* Free the content of the codes. Accepts NULL. */
-IDM_API void idm_codes_destroy(idm_codes *codes);
-/* Allocate `count` codes of labels only. */
-IDM_API idm_status idm_codes_create(idm_codes *codes, size_t count, idm_error *opt_error);
-/* Distinct values of part number `part` of labels that consist of `parts` parts joined by '/', in
- * order of the labels. IDM_INPUT if a label has a different number of parts. */
-IDM_API idm_status idm_labels_level(const idm_labels *labels, size_t parts, size_t part,
-                                    idm_labels *ret_labels, idm_error *opt_error);
-
 /* Rule that derives the models of an agent from the environment; all 0: no rule. */
 typedef struct idm_model_rule {
   double perturb[2]; /* transition, observation: models in which the most likely outcome of every
@@ -143,38 +133,6 @@ typedef struct idm_problem {
   size_t current_environment; /* index of the environment that is the setting, counted from 1; 0:
                                  none of them */
 } idm_problem;
-
-/* Fill the default options. */
-IDM_API void idm_agent_options_default(idm_agent_options *agent);
-/* Keys of the agent except its planner and the blocks of theta, as in the section `agent:` of a
- * problem file. One descriptor per field of idm_agent_options. */
-IDM_API const idm_key *idm_agent_option_keys(void);
-/* Allocate a problem with an empty setting (see idm_setting_create) and a theta with `models`
- * models. *ret_problem is owned by the caller. */
-IDM_API idm_status idm_problem_create(idm_sizes sizes, size_t models, bool with_transition,
-                                      bool with_emission, idm_problem **ret_problem,
-                                      idm_error *opt_error);
-/* The same without matrices, for a setting with sparse transitions. */
-IDM_API idm_status idm_problem_create_sparse(idm_sizes sizes, idm_problem **ret_problem,
-                                             idm_error *opt_error);
-/* Give the utility block one copy per variant, computed from opt_values [variant][column] (variants
- * of a setting). Default priors are updated to the new range of the utility. No effect if no
- * utility depends on a column. */
-IDM_API idm_status idm_problem_bind(idm_problem *problem, size_t variants, const double *opt_values,
-                                    idm_error *opt_error);
-/* Inverse of idm_problem_bind: values [variant][column] that reproduce the utilities of a theta,
- * which may belong to another problem of the same sizes. IDM_USAGE if entries of one column need
- * different values. */
-IDM_API idm_status idm_problem_unbind(const idm_problem *problem, const idm_theta *theta,
-                                      double *values, idm_error *opt_error);
-/* Number of columns of a role: those given by the problem, else 1, the first default of its
- * descriptor. */
-IDM_API size_t idm_columns_count(const idm_columns *columns, idm_column role);
-/* Name of column number `part` of a role; NULL if out of range. */
-IDM_API const char *idm_columns_name(const idm_columns *columns, idm_column role, size_t part);
-/* True if a column of a role also has another role. */
-IDM_API bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part,
-                                idm_column other);
 
 #ifdef __cplusplus
 }

@@ -23,13 +23,6 @@ typedef struct idm_progress_state {
   idm_status (*save)(const void *content, char **ret_bytes, size_t *ret_length,
                      idm_error *opt_error);
 } idm_progress_state;
-/* Status text of a computation; empty if it has none. Returns buffer. */
-IDM_API const char *idm_progress_describe(const idm_progress_state *work, char *buffer,
-                                          size_t size);
-/* Create a checkpoint of *ret_length bytes; the caller frees *ret_bytes with free(). IDM_USAGE if
- * the computation has no checkpoints. */
-IDM_API idm_status idm_progress_save(const idm_progress_state *work, char **ret_bytes,
-                                     size_t *ret_length, idm_error *opt_error);
 
 /* Progress callback, called on the caller's thread several times per second and once at the end.
  * Return true to stop soon with the results so far. */

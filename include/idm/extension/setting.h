@@ -61,47 +61,16 @@ typedef struct idm_setting {
                         in every model */
 } idm_setting;
 
-/* Allocate a setting of the given sizes: labels "0", "1", ..., a uniform start, no terminal or
- * ending action, no terminal state, dynamics all 0 if `with_...` is true and NULL otherwise. The
- * caller fills it, validates it, and does not change it afterwards. *ret_setting is owned by the
- * caller. */
-IDM_API idm_status idm_setting_create(idm_sizes sizes, bool with_transition, bool with_emission,
-                                      idm_setting **ret_setting, idm_error *opt_error);
-/* Free a setting. Accepts NULL. */
-IDM_API void idm_setting_destroy(idm_setting *setting);
-/* Deep copy of a setting. *ret_setting is owned by the caller. */
-IDM_API idm_status idm_setting_copy(const idm_setting *setting, idm_setting **ret_setting,
-                                    idm_error *opt_error);
-/* Check a setting: every distribution is non-negative, finite and sums to 1 (within 1e-4), labels
- * are unique and not empty, terminal implies ends, the horizon is not negative. Rows are not
- * renormalised. IDM_INPUT names the first fault. */
-IDM_API idm_status idm_setting_validate(const idm_setting *setting, idm_error *opt_error);
 /* True if some state is terminal. */
 IDM_API bool idm_setting_has_terminal_states(const idm_setting *setting);
 /* True if an observation is a terminal state; false for IDM_MISSING, or if states are hidden. */
 IDM_API bool idm_observation_is_terminal(const idm_setting *setting, int seen);
 /* True if the environment's dynamics are known. */
 IDM_API bool idm_setting_has_dynamics(const idm_setting *setting);
-/* Allocate sparse rows with that many rows and entries, all 0. */
-IDM_API idm_status idm_sparse_rows_create(size_t rows, size_t entries, idm_sparse_rows **ret_sparse,
-                                          idm_error *opt_error);
-/* Free the rows. Accepts NULL. */
-IDM_API void idm_sparse_rows_destroy(idm_sparse_rows *moves);
-/* Deep copy of sparse rows. *ret_sparse is owned by the caller. */
-IDM_API idm_status idm_sparse_rows_copy(const idm_sparse_rows *moves, idm_sparse_rows **ret_sparse,
-                                        idm_error *opt_error);
 /* Probability of `next` in a row; 0 if it has no entry. */
 IDM_API double idm_sparse_rows_probability(const idm_sparse_rows *moves, size_t row, size_t next);
-/* Check that rows are in order, next states are in range and increasing, and probabilities are
- * positive and sum to 1 per row. IDM_INPUT names the first fault. */
-IDM_API idm_status idm_sparse_rows_validate(const idm_sparse_rows *moves, idm_sizes sizes,
-                                            idm_error *opt_error);
-/* True if two sets of rows are equal, bitwise. */
-IDM_API bool idm_sparse_rows_same(const idm_sparse_rows *a, const idm_sparse_rows *b);
 /* Sizes of a setting. */
 IDM_API idm_sizes idm_setting_sizes(const idm_setting *setting);
-/* True if all sizes are equal. */
-IDM_API bool idm_sizes_same(idm_sizes a, idm_sizes b);
 
 /* Replace name number `index` by a copy of name [length]. IDM_USAGE if out of range. */
 IDM_API idm_status idm_labels_set(idm_labels *labels, size_t index, const char *name, size_t length,
@@ -114,8 +83,6 @@ IDM_API void idm_labels_destroy(idm_labels *labels);
  * empty. */
 IDM_API idm_status idm_labels_copy(const idm_labels *labels, idm_labels *ret_labels,
                                    idm_error *opt_error);
-/* True if two lists contain the same names in the same order. */
-IDM_API bool idm_labels_same(const idm_labels *a, const idm_labels *b);
 /* Index of the label text [length]. If no label matches, a decimal number below the count is taken
  * as an index from 0. -1 if neither applies, or an argument is NULL. */
 IDM_API long idm_labels_find(const idm_labels *labels, const char *text, size_t length);

@@ -2,7 +2,6 @@
 #ifndef IDM_EXTENSION_SETTINGS_H
 #define IDM_EXTENSION_SETTINGS_H
 
-#include "idm/extension/key.h"
 #include "idm/extension/problem.h"
 #include "idm/extension/progress.h"
 
@@ -22,10 +21,6 @@ typedef enum idm_check_effort {
   IDM_CHECKS_FULL,
   IDM_CHECKS_NONE
 } idm_check_effort;
-/* Time limit of these checks, as in idm_fit_monitor.check_seconds, for a fit that took `seconds`
- * seconds: for IDM_CHECKS_FAST the same time, but at least 10; 0 for IDM_CHECKS_FULL, -1 for
- * IDM_CHECKS_NONE. */
-IDM_API double idm_check_effort_seconds(idm_check_effort check_effort, double seconds);
 
 typedef enum idm_norm { IDM_NORM_1, IDM_NORM_2, IDM_NORM_INF } idm_norm;
 typedef enum idm_margin { IDM_MARGIN_STATE, IDM_MARGIN_RETURN } idm_margin;
@@ -73,15 +68,6 @@ typedef struct idm_fit_settings {
 } idm_fit_settings;
 /* Fill the default settings. */
 IDM_API void idm_fit_settings_default(idm_fit_settings *settings);
-/* Keys of its fields, except `threads`, which does not affect draws, and `again`, which follows
- * from the others. Ends with a NULL name. */
-IDM_API const idm_key *idm_fit_keys(void);
-
-/* Sampling scheme of the paper, for a sampler that is `plain`: one chain, every tenth of 10,000
- * steps after 1,000 warm-up steps. */
-IDM_API void idm_fit_settings_plain(idm_fit_settings *settings);
-/* Priors of the paper: flat priors on all free blocks, on the logarithm for alpha, beta and eta. */
-IDM_API void idm_problem_set_flat_priors(idm_problem *problem);
 
 #ifdef __cplusplus
 }

@@ -79,18 +79,6 @@ typedef struct idm_theta {
   idm_block *block; /* [blocks] */
 } idm_theta;
 
-/* Allocate a theta with the shared blocks at their default sizes and values (dynamics 0, optional
- * blocks absent). Every block is normative. *ret_theta is owned by the caller. */
-IDM_API idm_status idm_theta_create(idm_sizes sizes, size_t models, idm_theta **ret_theta,
-                                    idm_error *opt_error);
-/* The same without matrices, for an agent whose only model is the sparse transitions of its
- * setting. */
-IDM_API idm_status idm_theta_create_sparse(idm_sizes sizes, idm_theta **ret_theta,
-                                           idm_error *opt_error);
-/* Replace the planner's own blocks by those of another planner, with their default values. The
- * descriptors are borrowed (NULL with a count of 0). Blocks that occur in both are unchanged. */
-IDM_API idm_status idm_theta_set_own_blocks(idm_theta *theta, const idm_block_info *opt_own,
-                                            size_t count, idm_error *opt_error);
 /* Index of the block of that name, or -1. */
 IDM_API int idm_theta_find(const idm_theta *theta, const char *name);
 /* Free a theta. Accepts NULL. */
@@ -102,12 +90,6 @@ IDM_API idm_status idm_theta_copy(const idm_theta *theta, idm_theta **ret_theta,
  * is out of range. */
 IDM_API idm_status idm_theta_resize(idm_theta *theta, size_t id, size_t size, size_t variants,
                                     idm_error *opt_error);
-/* Check sizes, ranges and sums of every block against its descriptor and the setting; the discount
- * must be below 1, or at most 1 with a horizon. IDM_INPUT names the first fault. */
-IDM_API idm_status idm_theta_validate(const idm_theta *theta, const idm_setting *setting,
-                                      idm_error *opt_error);
-/* Make every block normative; scales, priors and coordinates are removed. */
-IDM_API void idm_theta_clamp(idm_theta *theta);
 /* Values of a block for a variant (variant 0 if the block has one copy). Borrowed; NULL if `id` is
  * out of range. */
 IDM_API const double *idm_theta_values(const idm_theta *theta, size_t id, size_t variant);
@@ -119,25 +101,12 @@ IDM_API const double *idm_theta_rows(const idm_theta *theta, size_t id, size_t *
 IDM_API double idm_theta_scalar(const idm_theta *theta, size_t id);
 /* Set the first number of a block. No effect if `id` is out of range. */
 IDM_API void idm_theta_set_scalar(idm_theta *theta, size_t id, double value);
-/* Name of the first block in which two thetas differ in form (descriptor, size, variants); NULL if
- * the forms are equal. */
-IDM_API const char *idm_theta_form_mismatch(const idm_theta *a, const idm_theta *b);
 /* Copy the numbers of one theta into another of the same form; no effect if the forms differ. */
 IDM_API void idm_theta_assign(idm_theta *theta, const idm_theta *from);
 /* Set every number to 0. */
 IDM_API void idm_theta_clear(idm_theta *theta);
 /* Number of variants: the maximum over all blocks. */
 IDM_API size_t idm_theta_variants(const idm_theta *theta);
-
-/* Name of a prior, as in IDM_PRIOR_LIST; NULL if out of range. */
-IDM_API const char *idm_prior_name(idm_prior_kind kind);
-/* Index of a prior in IDM_PRIOR_LIST by name; -1 if unknown. */
-IDM_API int idm_prior_find(const char *name);
-/* Number of arguments of a prior (-1: one per element). */
-IDM_API int idm_prior_arguments(idm_prior_kind kind);
-/* Default prior of a block on its default scale, where R is the range of the utility, as in
- * "normal(log(R/20), 2)"; empty if the block cannot be free. Returns buffer. */
-IDM_API const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/settings.h"
+#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/environment.h"

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "learn/learn.h"
+#include "setting/model.h"
 
 /* --- enumeration ----------------------------------------------------------------------------- */
 

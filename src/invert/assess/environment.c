@@ -11,9 +11,12 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
 #include "invert/assess.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 /* --- the filter ----------------------------------------------------------------------------- */
 

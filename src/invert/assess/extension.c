@@ -9,10 +9,14 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 #include "invert/assess/residual.h"
+#include "plan/planner.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === memory reset ============================================================================= */
 

@@ -14,6 +14,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "infer/chains.h"
+#include "invert/answer.h"
 #include "invert/matching/fit.h"
 
 /* First random stream, beyond those of a fit. */

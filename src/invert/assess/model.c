@@ -14,12 +14,14 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 #include "invert/assess/environment.h"
 #include "invert/assess/extension.h"
 #include "invert/assess/residual.h"
 #include "invert/matching.h"
 #include "invert/policy.h"
 #include "plan/plan.h"
+#include "setting/model.h"
 
 /* === evidence ================================================================================= */
 

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "data/trajectories.h"
 #include "idm/extension/random.h"
+#include "invert/answer.h"
 #include "invert/policy.h"
 #include "invert/project.h"
 

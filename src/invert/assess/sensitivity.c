@@ -15,7 +15,9 @@
 #include "invert/cancel.h"
 #include "invert/clone.h"
 #include "invert/matching.h"
+#include "plan/planner.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === depend ================================================================================= */
 

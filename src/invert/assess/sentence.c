@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 
 /* --- sentences ------------------------------------------------------------------------------ */
 

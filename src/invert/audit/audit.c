@@ -7,10 +7,12 @@
 #include <stdlib.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "idm/audit.h"
+#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/audit/estimands.h"
 #include "invert/audit/model.h"

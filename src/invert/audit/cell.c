@@ -8,6 +8,7 @@
 #include "infer/approximation.h"
 #include "invert/audit/model.h"
 #include "invert/clone.h"
+#include "setting/model.h"
 
 void idm_audit_cell_reset(audit_cell *cell)
 {

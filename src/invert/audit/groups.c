@@ -11,6 +11,7 @@
 #include "idm/extension/predicate.h"
 #include "invert/audit.h"
 #include "invert/audit/model.h"
+#include "setting/model.h"
 
 /* Largest number of levels of a column, and of predicates. More levels are for `idm fit --by`. */
 enum { max_levels = 200, max_predicates = 12 };

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/system.h"
+#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/environment.h"

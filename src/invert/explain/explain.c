@@ -14,6 +14,8 @@
 #include "invert/people/people.h"
 #include "invert/predict.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)
 {

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/planner.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === rational ================================================================================= */
 

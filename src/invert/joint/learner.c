@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "learn/learn.h"
+#include "setting/model.h"
 
 /* Whether the probabilities learnt from this log are those of the draws. */
 static bool same_indices(const structure *s, const idm_dynamics_draws *draws)

@@ -9,8 +9,11 @@
 #include "base/arguments.h"
 #include "base/dense.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "invert/cancel.h"
 #include "invert/matching.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 /* === surface ================================================================================== */
 

@@ -8,13 +8,17 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 #include "invert/hierarchy/hierarchy.h"
 #include "invert/matching/fit.h"
 #include "invert/people.h"
 #include "invert/people/people.h"
 #include "invert/posterior.h"
+#include "setting/model.h"
 
 /* === decisions ============================================================================== */
 

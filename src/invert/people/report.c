@@ -18,6 +18,7 @@
 #include "invert/parameters.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
+#include "setting/model.h"
 
 /* === correlation ============================================================================== */
 

@@ -16,6 +16,7 @@
 #include "base/system.h"
 #include "data/trajectories.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/extension.h"

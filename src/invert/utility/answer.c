@@ -5,13 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "base/memory.h"
 #include "idm/extension/optimality.h"
+#include "invert/answer.h"
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"
 #include "invert/policy.h"
 #include "invert/posterior.h"
 #include "invert/utility/task.h"
+#include "setting/model.h"
 
 /* === task =================================================================================== */
 

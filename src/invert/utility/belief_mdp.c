@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/planner.h"
 #include "invert/clone.h"
 #include "invert/utility/belief_mdp.h"
 #include "plan/workspace.h"
+#include "setting/model.h"
 
 /* === pomdp ================================================================================== */
 

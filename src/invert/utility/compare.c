@@ -11,6 +11,7 @@
 #include "idm/extension/planner.h"
 #include "invert/policy.h"
 #include "invert/utility/mdp.h"
+#include "plan/planner.h"
 
 /* Largest number of draws over which the policy of a run is averaged. */
 static const size_t max_draws = 200;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "invert/utility/mdp.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === free utility =========================================================================== */
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "invert/utility/mdp.h"
+#include "setting/model.h"
 
 /* === mdp ==================================================================================== */
 

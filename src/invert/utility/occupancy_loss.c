@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "invert/policy.h"
 #include "invert/utility/mdp.h"
+#include "plan/planner.h"
 
 const double idm_occupancy_step = 1e-4;
 

@@ -15,6 +15,7 @@
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
 #include "invert/utility/task.h"
+#include "setting/model.h"
 
 /* === learner steps ============================================================================ */
 

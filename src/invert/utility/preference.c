@@ -6,9 +6,11 @@
 #include <stdio.h>
 
 #include "base/dense.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "infer/approximation.h"
 #include "infer/distribution.h"
+#include "invert/answer.h"
 #include "invert/cancel.h"
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"

@@ -6,6 +6,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/planner.h"
 #include "infer/program.h"
 #include "invert/predict.h"

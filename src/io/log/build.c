@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "setting/model.h"
 
 /* === states =================================================================================== */
 

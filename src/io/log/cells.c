@@ -12,6 +12,8 @@
 #include "idm/extension/planner.h"
 #include "io/log/log.h"
 #include "io/yaml/yaml.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 /* === choice ================================================================================= */
 

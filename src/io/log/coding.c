@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/log_counts.h"
+#include "setting/model.h"
 
 /* === derive =================================================================================== */
 

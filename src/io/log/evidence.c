@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "setting/model.h"
 
 static bool is_number(const idm_log *log, size_t c)
 {

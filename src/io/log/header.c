@@ -10,6 +10,7 @@
 #include "idm/extension/planner.h"
 #include "io/log/log.h"
 #include "io/log_file.h"
+#include "setting/model.h"
 
 /* === header ================================================================================= */
 

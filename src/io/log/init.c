@@ -12,6 +12,7 @@
 #include "io/log/log.h"
 #include "io/problem/yaml.h"
 #include "io/yaml/yaml.h"
+#include "setting/model.h"
 
 /* === survey ================================================================================= */
 

@@ -8,8 +8,8 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "data/log_counts.h"
 #include "idm/extension/data.h"
-#include "idm/extension/log_counts.h"
 #include "idm/extension/predicate.h"
 #include "idm/extension/problem.h"
 #include "io/csv.h"

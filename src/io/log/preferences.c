@@ -8,6 +8,7 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "data/trajectories.h"
 #include "io/csv.h"
 #include "io/log/log.h"

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "io/log/log.h"
+#include "setting/model.h"
 
 /* === held =================================================================================== */
 

@@ -9,9 +9,11 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "data/trajectories.h"
 #include "io/csv.h"
 #include "io/log_file.h"
+#include "setting/model.h"
 
 /* === table ================================================================================== */
 

@@ -9,11 +9,13 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/log/log.h"
 #include "io/log_file.h"
+#include "setting/model.h"
 
 /* === layout =================================================================================== */
 

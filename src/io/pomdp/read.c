@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "io/pomdp/pomdp.h"
 #include "io/problem_file.h"
+#include "setting/model.h"
 
 /* Largest array of T or O, in bytes. */
 #define MAX_BYTES ((size_t)1 << 30)

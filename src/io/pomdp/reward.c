@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "io/pomdp/pomdp.h"
+#include "setting/model.h"
 
 /* === rows =================================================================================== */
 

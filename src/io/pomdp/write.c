@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "io/file.h"
 #include "io/pomdp/pomdp.h"
 #include "io/problem_file.h"
+#include "setting/model.h"
 
 typedef struct writer {
   idm_file *file;

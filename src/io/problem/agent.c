@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "idm/extension/theta.h"
 #include "io/problem/reader.h"
 #include "io/yaml/yaml.h"
+#include "plan/planner.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === blocks ================================================================================= */
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/problem/reader.h"
+#include "setting/model.h"
 
 /* === codes ================================================================================== */
 

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "idm/extension/theta.h"
 #include "io/problem/reader.h"
+#include "setting/model.h"
 
 /* === dynamics =============================================================================== */
 

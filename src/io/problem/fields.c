@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "setting/model.h"
 
 /* --- shape ---------------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "setting/model.h"
 
 /* One probability and its position. */
 typedef struct move_entry {

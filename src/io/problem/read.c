@@ -17,6 +17,7 @@
 #include "io/pomdp/pomdp.h"
 #include "io/problem/reader.h"
 #include "io/problem_file.h"
+#include "setting/model.h"
 #include "setting/terminal.h"
 
 /* === columns ================================================================================== */

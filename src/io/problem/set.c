@@ -14,7 +14,9 @@
 #include "io/problem/reader.h"
 #include "io/problem/yaml.h"
 #include "io/problem_file.h"
+#include "plan/planner.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 #include "setting/terminal.h"
 
 /* === set ==================================================================================== */

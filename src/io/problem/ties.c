@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "setting/freedom.h"
+#include "setting/model.h"
 
 static const char rest[] = ".";
 static const char expected_pattern[] =

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "idm/extension/problem.h"
 #include "io/problem/reader.h"
+#include "setting/model.h"
 
 /* === entries ================================================================================ */
 

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "io/problem/reader.h"
 #include "io/problem_file.h"
+#include "setting/model.h"
 
 /* === writable ================================================================================= */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/text.h"
 #include "idm/extension/predicate.h"
 #include "invert/audit/model.h"
@@ -14,6 +15,7 @@
 #include "io/run.h"
 #include "io/run/folder.h"
 #include "io/yaml/yaml.h"
+#include "setting/model.h"
 
 static const idm_key keys[] = {
     {.name = "by",

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/key.h"
 #include "idm/status.h"
 #include "io/file.h"
 #include "io/run.h"

@@ -19,11 +19,13 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "idm/extension/posterior.h"
 #include "io/run.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
+#include "setting/model.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/arguments.h"
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "infer/chains.h"

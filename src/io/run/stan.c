@@ -15,6 +15,7 @@
 #include "io/file.h"
 #include "io/run.h"
 #include "io/run/netcdf.h"
+#include "setting/model.h"
 
 /* === netcdf ================================================================================= */
 

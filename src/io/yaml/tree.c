@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/yaml/yaml.h"

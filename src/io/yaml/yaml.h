@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <yaml.h>
 
-#include "idm/extension/key.h"
+#include "base/key.h"
 #include "idm/extension/setting.h"
 #include "idm/status.h"
 #include "io/file.h"

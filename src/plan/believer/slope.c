@@ -9,6 +9,7 @@
 #include "base/vector.h"
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
+#include "plan/planner.h"
 
 /* --- state ----------------------------------------------------------------------------------- */
 

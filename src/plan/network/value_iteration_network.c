@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/soft.h"
+#include "setting/model.h"
 
 /* === value iteration sweep ==================================================================== */
 

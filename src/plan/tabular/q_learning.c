@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/soft.h"
 #include "idm/extension/planner.h"
+#include "plan/planner.h"
 #include "plan/tabular/learner.h"
 #include "plan/workspace.h"
 #include "setting/freedom.h"

@@ -6,8 +6,10 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "data/log.h"
 #include "io/log_file.h"
 #include "plan/plan.h"
+#include "plan/planner.h"
 #include "plan/workspace.h"
 
 /* Longest episode. */

@@ -4,9 +4,12 @@
  * Contents: pieces · setting · agent and parameters · columns · whole problem */
 #include "report/explorer/explorer.h"
 
+#include "base/key.h"
 #include "base/memory.h"
 #include "base/record.h"
 #include "idm/extension/planner.h"
+#include "plan/planner.h"
+#include "setting/model.h"
 
 static const char kind[] = "explore";
 

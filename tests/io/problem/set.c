@@ -12,6 +12,7 @@
 
 #include "idm/extension/planner.h"
 #include "io/problem_file.h"
+#include "setting/model.h"
 
 static const char text[] =
     "states: [a, b]\n"

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/log.h"
 #include "plan/control/plain.h"
+#include "plan/planner.h"
 #include "plan/workspace.h"
 
 /* --- decision trees ------------------------------------------------------------------------- */

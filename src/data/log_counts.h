@@ -1,12 +1,9 @@
 /* Row accounting of a log: read = kept + dropped, for rows, trajectories and agents. */
-#ifndef IDM_EXTENSION_LOG_COUNTS_H
-#define IDM_EXTENSION_LOG_COUNTS_H
+#ifndef IDM_DATA_LOG_COUNTS_H
+#define IDM_DATA_LOG_COUNTS_H
 
+#include "base/arguments.h"
 #include "idm/extension/problem.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 typedef struct idm_log_size {
   size_t rows;
@@ -52,16 +49,13 @@ typedef struct idm_log_counts {
 } idm_log_counts;
 
 /* Allocate counts for `reasons` reasons and `cuts` cut points, all zero. */
-IDM_API idm_status idm_log_counts_create(size_t reasons, size_t cuts, idm_log_counts **ret_counts,
-                                         idm_error *opt_error);
+IDM_CHECKED idm_status idm_log_counts_create(size_t reasons, size_t cuts,
+                                             idm_log_counts **ret_counts, idm_error *opt_error);
 /* Free the counts. Accepts NULL. */
-IDM_API void idm_log_counts_destroy(idm_log_counts *intake);
+IDM_CHECKED void idm_log_counts_destroy(idm_log_counts *intake);
 /* Store the cut points of a log in the problem, so that other logs are coded with the same cut
  * points. IDM_USAGE if they belong to columns of another problem. */
-IDM_API idm_status idm_problem_set_breaks(idm_problem *problem, const idm_log_counts *intake,
-                                          idm_error *opt_error);
+IDM_CHECKED idm_status idm_problem_set_breaks(idm_problem *problem, const idm_log_counts *intake,
+                                              idm_error *opt_error);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -1,16 +1,13 @@
 /* Keys: one descriptor per field of a settings struct. Reading, writing, comparison, command-line
  * options and help are derived from it. */
-#ifndef IDM_EXTENSION_KEY_H
-#define IDM_EXTENSION_KEY_H
+#ifndef IDM_BASE_KEY_H
+#define IDM_BASE_KEY_H
 
+#include "base/arguments.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "idm/status.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* The C type of the field. */
 typedef enum idm_key_kind {
@@ -44,27 +41,26 @@ typedef struct idm_key {
 } idm_key;
 
 /* The key of that name in a list that ends with a NULL name; NULL if there is none. */
-IDM_API const idm_key *idm_key_find(const idm_key *keys, const char *name);
+IDM_CHECKED const idm_key *idm_key_find(const idm_key *keys, const char *name);
 /* Value of a numeric field as a double. A word counts as its index. NaN if the field is a text. */
-IDM_API double idm_key_number(const idm_key *key, const void *fields);
+IDM_CHECKED double idm_key_number(const idm_key *key, const void *fields);
 /* Set a numeric field, if its type can represent the value; otherwise the field is unchanged. */
-IDM_API void idm_key_set_number(const idm_key *key, void *fields, double value);
+IDM_CHECKED void idm_key_set_number(const idm_key *key, void *fields, double value);
 /* Check that every field has a legal value. IDM_USAGE with "NAME is 'TEXT'; expected ...". */
-IDM_API idm_status idm_keys_check(const idm_key *keys, const void *fields, idm_error *opt_error);
+IDM_CHECKED idm_status idm_keys_check(const idm_key *keys, const void *fields,
+                                      idm_error *opt_error);
 /* Set a field from text. IDM_USAGE with "NAME is 'TEXT'; expected ...". */
-IDM_API idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
-                                    idm_error *opt_error);
+IDM_CHECKED idm_status idm_key_set_text(const idm_key *key, void *fields, const char *text,
+                                        idm_error *opt_error);
 /* Write a field as text that idm_key_set_text can read; empty if the field is not set. Returns
  * buffer. */
-IDM_API const char *idm_key_text(const idm_key *key, const void *fields, char *buffer, size_t size);
+IDM_CHECKED const char *idm_key_text(const idm_key *key, const void *fields, char *buffer,
+                                     size_t size);
 /* Describe the legal values of a key, as in "a whole number from 1 to 1000" or "mean or sampled".
  * Returns buffer. */
-IDM_API const char *idm_key_expected(const idm_key *key, char *buffer, size_t size);
+IDM_CHECKED const char *idm_key_expected(const idm_key *key, char *buffer, size_t size);
 /* True if a field has the same value in two structs. Numbers are compared with a relative tolerance
  * (0: bitwise). */
-IDM_API bool idm_key_same(const idm_key *key, const void *a, const void *b, double tolerance);
+IDM_CHECKED bool idm_key_same(const idm_key *key, const void *a, const void *b, double tolerance);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
