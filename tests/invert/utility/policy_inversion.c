@@ -204,7 +204,7 @@ static void range_of_the_discount(void **state)
     squares += p->value[0] * p->value[0];
     if (seed == 1) {
       idm_assessment *a;
-      check(idm_assess(problem, data, p, 1, &a, &support_error));
+      check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
       assert_true(a->trusted);
       idm_assessment_destroy(a);
     }
