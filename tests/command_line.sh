@@ -37,7 +37,7 @@ holds() {
 }
 
 # Both files exist, and differ in a byte.
-differ() { [ -e "$1" ] && [ -e "$2" ] && ! cmp -s "$1" "$2"; }
+differ() { [ -f "$1" ] && [ -f "$2" ] && ! cmp -s "$1" "$2"; }
 
 # run ARGUMENTS...: run the program, with output in `out` and `err` and the exit code in $code. Fits and audits run all
 # checks, however slow the machine is, unless a test selects them.
@@ -1115,9 +1115,9 @@ test_classes() {
   succeeds fit example:maintenance soft.csv --free alpha --inverse map --draws 5 --thin 2 -o class-run --overwrite
   holds "a note on options that map does not use" says "'map' does not use --draws, --thin"
   fails 2 "--norm has no effect with inverse planner 'bayes'" fit example:maintenance soft.csv --free alpha --norm 2 -o box/run
-  succeeds fit example:maintenance soft.csv --free alpha --depth 3 --draws 10 --warmup 10 --checks none -o box/shallow
+  succeeds fit example:maintenance soft.csv --free alpha --depth 3 --draws 10 --warmup 10 --checks none -o shallow
   holds "a note on a depth that the sampler does not have" says "--depth has no effect with the sampler 'metropolis'"
-  succeeds fit example:maintenance soft.csv --free alpha --sampler nuts --depth 3 --draws 10 --warmup 10 --checks none -o box/shallow --overwrite
+  succeeds fit example:maintenance soft.csv --free alpha --sampler nuts --depth 3 --draws 10 --warmup 10 --checks none -o shallow --overwrite
   holds "no note on the depth of nuts" is_absent 'depth has no effect' err
   succeeds simulate example:maintenance -n 5 --steps 4 --set alpha=4 --seed 2 -o few.csv
   succeeds fit example:maintenance few.csv --class all --chains 2 --warmup 15 --draws 15 --json
@@ -1342,9 +1342,9 @@ PYTHON
   succeeds simulate walk-run --problem wind.yaml -n 7 --steps 2 -o wind.csv
   holds "a simulation starts in the start state of the other problem" [ "$(grep -c '^1,[0-9]*,1,a,' wind.csv)" -eq 7 ]
   succeeds score walk-run wind.csv --problem wind.yaml
-  cp out elsewhere
+  cp out elsewhere.out
   succeeds score walk-run wind.csv
-  holds "scores with and without the other problem differ" differ out elsewhere
+  holds "scores with and without the other problem differ" differ out elsewhere.out
   succeeds explain walk-run wind.csv --problem wind.yaml --json
   sed '/^discount/d; /^utility/d' wind.yaml >other.yaml
   printf 'discount: 0.5\nutility: {"*": 7}\n' >>other.yaml
