@@ -69,7 +69,7 @@ static void test_open(void **state)
     const idm_statistics *s = &p->statistics[i];
     assert_true(isnan(s->log_density) && isnan(s->acceptance) && isnan(s->step_size) &&
                 isnan(s->energy));
-    assert_true(s->tree_depth == -1 && s->evaluations == 0 && !s->diverging);
+    assert_true(s->tree_depth == -1 && s->evaluations == -1 && !s->diverging);
   }
   idm_posterior_destroy(p);
 }
