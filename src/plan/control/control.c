@@ -282,6 +282,7 @@ static void group_observations(control *c, size_t u, size_t m)
 /* Builds the successor operator for the dynamics in the control. */
 static idm_status build_successors(control *c, idm_error *opt_error)
 {
+  c->prior_constant = idm_belief_prior_constant(c->sizes.states, c->belief_prior);
   const idm_sizes n = c->sizes;
   const idm_successor_request request = request_of(c);
   idm_successors *new_successors;
@@ -524,7 +525,6 @@ static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error 
   memcpy(c->transition, transition, transition_bytes);
   memcpy(c->emission, emission, emission_bytes);
   if (prior_bytes) memcpy(c->belief_prior, prior, prior_bytes);
-  c->prior_constant = idm_belief_prior_constant(c->sizes.states, c->belief_prior);
   c->update = update;
   set_sensor(c, theta);
   c->rewards_current = c->rewards_current && same_certainty;
