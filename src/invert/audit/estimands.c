@@ -1,12 +1,14 @@
 /* Divides the log of an audit into cells, and builds groups and contrasts as linear combinations of
  * cells and effects (docs/method/audit.md, 1 and 2).
  *
- * Contents: cells · linear combinations · evaluation at draws */
+ * Contents: cells · linear combinations · evaluation at draws · reasons */
 #include "invert/audit/estimands.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "data/trajectories.h"
 #include "invert/audit/model.h"
 
@@ -330,4 +332,17 @@ void idm_combination_log_weight(const audit_model *m, const audit_draws *draws,
         add_normal_ratio(draws->effect + (k * m->dimension + j) * all, all, 0, m->sd[j], scale,
                          log_weight);
   }
+}
+
+/* === reasons ================================================================================ */
+
+void idm_audit_note_failure(idm_audit_group *group, const char *format, ...)
+{
+  char text[1200];
+  va_list arguments;
+  va_start(arguments, format);
+  idm_print_list(text, sizeof text, format, arguments);
+  va_end(arguments);
+  idm_notes_add(&group->reasons, "%s", text);
+  idm_notes_add(&group->failures, "%s", text);
 }

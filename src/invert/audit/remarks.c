@@ -3,11 +3,9 @@
  *
  * Contents: reassess · remarks */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "invert/assess.h"
 #include "invert/audit/estimands.h"
 #include "invert/audit/model.h"
@@ -84,18 +82,7 @@ idm_status idm_audit_reassess(const audit_estimands *estimands, const audit_draw
 
 /* === remarks ================================================================================ */
 
-/* Remarks on a finished audit, and reasons of its verdicts. */
-
-void idm_audit_note_failure(idm_audit_group *group, const char *format, ...)
-{
-  char text[1200];
-  va_list arguments;
-  va_start(arguments, format);
-  idm_print_list(text, sizeof text, format, arguments);
-  va_end(arguments);
-  idm_notes_add(&group->reasons, "%s", text);
-  idm_notes_add(&group->failures, "%s", text);
-}
+/* Remarks on a finished audit. */
 
 /* Note how much of the uncertainty comes from the dynamics. */
 static void remark_dynamics(idm_audit *a)
