@@ -522,7 +522,8 @@ static void draw_batch(const batches *from, size_t k, idm_sizes n, const double 
     const double visits = from->visits[k * n.states + s];
     const double *policy = from->policy + (k * n.states + s) * n.actions;
     to->visits[k * n.states + s] = visits;
-    for (double i = 0; i < visits; i++)
+    const size_t draws = (size_t)ceil(visits);
+    for (size_t i = 0; i < draws; i++)
       count[s * n.actions + idm_random_choice(random, policy, n.actions)]++;
   }
   put_batch(to, k, n, count, prior, smoothing);
