@@ -130,6 +130,8 @@ static idm_problem *init_from(fixture *f, const char *path)
   if (idm_init_write(path, f->problem, &f->notes, &error) != IDM_OK)
     fail_msg("%ld:%ld: %s", error.line, error.column, error.message);
   size_t length;
+  free(f->text);
+  f->text = NULL;
   assert_int_equal(idm_file_read(f->problem, 1 << 20, &f->text, &length, &error), IDM_OK);
   idm_problem *problem;
   expect_blanks(f->text);
