@@ -73,6 +73,7 @@ idm_status idm_parallel(size_t count, int threads, void (*task)(void *context, s
   if (!thread) return idm_fail_memory(opt_error);
   pthread_mutex_init(&c.mutex, NULL);
   pthread_cond_init(&c.finished, NULL);
+  if (opt_watch) opt_watch(context); /* short work, too, has one call */
   size_t started = 0;
   c.working = (int)thread_count;
   while (started < thread_count && pthread_create(&thread[started], NULL, run_thread, &c) == 0)

@@ -73,9 +73,9 @@ static inline idm_status idm_interruption_check(const idm_interruption *interrup
 /* Independent tasks on several threads, with a periodic callback on the calling thread. */
 
 /* Run task(context, i) for i = 0 .. count-1 on at most `threads` threads; threads take tasks in
- * order of i. The calling thread calls opt_watch(context) about ten times per second until all
- * tasks are done; with one thread and no watch it runs the tasks itself. IDM_SYSTEM only where no
- * thread at all can be started. */
+ * order of i. The calling thread calls opt_watch(context) before the first task and about ten times
+ * per second until all tasks are done; with one thread and no watch it runs the tasks itself.
+ * IDM_SYSTEM only where no thread at all can be started. */
 idm_status idm_parallel(size_t count, int threads, void (*task)(void *context, size_t index),
                         void (*opt_watch)(void *context), void *context, idm_error *opt_error);
 /* Number of processors of this machine, at least 1. */
