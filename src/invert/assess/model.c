@@ -678,7 +678,7 @@ static void assess_calibration(const model_tests *t)
                   "probabilities of %.2g to %.2g (%.3f on average) were taken in a share of %.3f "
                   "(%.0f decisions)",
                   p, worst->least, worst->most, worst->expected / worst->trials,
-                  worst->taken / worst->trials, worst->trials);
+                  idm_reliability_count(worst) / worst->trials, worst->trials);
   else
     idm_notes_add(idm_check_note(a, IDM_CHECK_CALIBRATION, IDM_CHECK_REMARK),
                   "predicted probabilities are not quite calibrated (p <= %.2g), but off by less "

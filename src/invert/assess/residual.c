@@ -441,10 +441,20 @@ static double share(const reliability_bin *p)
   return p->taken / p->trials;
 }
 
+double idm_reliability_count(const reliability_bin *p)
+{
+  return fmin(fmax(p->taken, 0), p->trials);
+}
+
+/* Gain of a bin with a valid count. The log score of the part that the limits cut off is that of
+ * the mean probability of the bin. */
 static double gain_of(const reliability_bin *p)
 {
-  const double s = fmin(fmax(share(p), margin), 1 - margin);
-  return p->taken * log(s) + (p->trials - p->taken) * log1p(-s) - p->log_score;
+  const double count = idm_reliability_count(p), rest = p->trials - count;
+  const double mean = p->expected / p->trials;
+  const double log_score = p->log_score + (count - p->taken) * (log(mean) - log1p(-mean));
+  return (count > 0 ? count * log(count / p->trials) : 0) +
+         (rest > 0 ? rest * log(rest / p->trials) : 0) - log_score;
 }
 
 double idm_reliability_gain(reliability *c, const double *taken, const double *shift)
@@ -474,7 +484,7 @@ const reliability_bin *idm_reliability_worst(const reliability *c, double least)
   double largest_deviation = 0;
   for (size_t i = 0; i < c->bins; i++) {
     const reliability_bin *p = &c->bin[i];
-    const double off = p->taken - p->expected;
+    const double off = idm_reliability_count(p) - p->expected;
     const double sds = off * off / p->variance;
     if (fabs(off) < least * p->trials || !(sds > largest_deviation)) continue;
     largest_deviation = sds;

@@ -376,6 +376,9 @@ idm_status idm_reliability_open(reliability *c, const decision_residuals *r, idm
 void idm_reliability_close(reliability *c);
 /* Returns the gain in log-loss (nats, summed over actions) of a set of actions with their shift. */
 double idm_reliability_gain(reliability *c, const double *taken, const double *shift);
+/* The number of outcomes taken, limited to the range of a count: the projection can move the sum of
+ * the outcomes out of it. */
+double idm_reliability_count(const reliability_bin *p);
 /* The bin with the largest deviation, in sds, among those whose share deviates by at least `least`;
  * NULL if there is none. */
 const reliability_bin *idm_reliability_worst(const reliability *c, double least);

@@ -84,6 +84,30 @@ static void test_worst(void **state)
   idm_reliability_close(&c);
 }
 
+/* All outcomes are the predicted one, and the projection moves their count beyond the number of
+ * decisions: the gain is that of a share of 1, and no deviation exceeds 1 - p. */
+static void test_projection(void **state)
+{
+  (void)state;
+  static const double p[ASKED] = {0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98}, shift = -0.05;
+  static const int first[ASKED] = {1, 1, 1, 1, 1, 1, 1, 1};
+  by_hand h;
+  reliability c;
+  lay_out(&h, p, first);
+  for (size_t i = 0; i < ASKED; i++) {
+    h.derivative[2 * i] = 1;
+    h.derivative[2 * i + 1] = -0.98 / 0.02;
+  }
+  check(idm_reliability_open(&c, &h.r, &support_error));
+  assert_near(idm_reliability_gain(&c, h.taken, &shift), -16 * log(0.98), 1e-12);
+  assert_int_equal(c.bins, 2);
+  assert_near(c.bin[1].taken, 8 * 1.049, 1e-12);
+  assert_near(idm_reliability_count(&c.bin[0]), 0, 0);
+  assert_near(idm_reliability_count(&c.bin[1]), 8, 0);
+  assert_null(idm_reliability_worst(&c, 0.02 + 1e-9));
+  idm_reliability_close(&c);
+}
+
 /* Recalibration gains a little on its own sample: the log of a correct model gains no more than the
  * largest of the replicates (one seed of 400 fails this). */
 static void test_replicates(void **state)
@@ -124,6 +148,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_pools),
       cmocka_unit_test(test_worst),
+      cmocka_unit_test(test_projection),
       cmocka_unit_test(test_replicates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
