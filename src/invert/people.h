@@ -1,6 +1,6 @@
 /* Hierarchical model of people, and its design.
  *
- * Contents: people · design */
+ * Contents: people · integrated likelihood · design */
 #ifndef IDM_INVERT_PEOPLE_H
 #define IDM_INVERT_PEOPLE_H
 
@@ -92,6 +92,29 @@ IDM_CHECKED idm_status idm_people_fit(const idm_problem *problem, const idm_data
                                       const idm_design *design, const idm_fit_settings *settings,
                                       const idm_fit_monitor *opt_monitor, idm_people **ret_people,
                                       idm_notes *opt_notes, idm_error *opt_error);
+
+/* === integrated likelihood ================================================================== */
+
+/* Log-likelihood of each person given a draw of the population alone: the integral of the person's
+ * likelihood over the person's own effects. */
+typedef struct idm_integrated {
+  double *log_likelihood; /* [chain][draw][person] */
+  double *error;          /* [person]: estimate of the largest error over the draws, in nats; inf:
+                             unknown */
+} idm_integrated;
+
+void idm_integrated_destroy(idm_integrated *integrated);
+
+/* Integrate the likelihood of every person for every draw of the population. *ret_integrated is
+ * NULL, with a note that gives the reason, for a fixed population, for too many effects per person,
+ * or if it takes more than `seconds` of work (0: no limit). IDM_UNTRUSTED if opt_monitor stops it.
+ * The result does not depend on the number of threads. */
+idm_status idm_people_integrate(const idm_problem *problem, const idm_data *data,
+                                const idm_design *design, const idm_people *people,
+                                const idm_fit_settings *settings,
+                                const idm_fit_monitor *opt_monitor, double seconds,
+                                idm_integrated **ret_integrated, idm_notes *opt_notes,
+                                idm_error *opt_error);
 
 /* === design ================================================================================= */
 

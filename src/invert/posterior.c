@@ -37,6 +37,8 @@ void idm_posterior_destroy(idm_posterior *posterior)
   free(posterior->statistics);
   idm_labels_destroy(&posterior->unit);
   free(posterior->log_likelihood);
+  free(posterior->integrated);
+  free(posterior->integrated_error);
   free(posterior->prior);
   for (size_t i = 0; posterior->axis && i < posterior->axes; i++) {
     free(posterior->axis[i].name);

@@ -89,6 +89,24 @@ static double check_seconds(const fit_job *f)
   return idm_check_effort_seconds(f->request->settings.checks, idm_seconds_worked(f->began));
 }
 
+/* Store log-likelihoods that are integrated over people. */
+static idm_status integrate(const fit_job *f, const idm_design *design, const idm_people *people,
+                            const idm_fit_monitor *watcher, idm_posterior *p, idm_notes *opt_notes,
+                            idm_error *opt_error)
+{
+  const idm_fit_settings *settings = &f->request->settings;
+  idm_integrated *integrated = NULL;
+  if (settings->keep == IDM_KEEP_NOTHING) return IDM_OK;
+  const idm_status status =
+      idm_people_integrate(f->problem, f->data, design, people, settings, watcher, check_seconds(f),
+                           &integrated, opt_notes, opt_error);
+  if (!integrated) return status;
+  p->integrated = integrated->log_likelihood;
+  p->integrated_error = integrated->error;
+  free(integrated);
+  return IDM_OK;
+}
+
 /* Draw a population. */
 static idm_status draw_population(const fit_job *f, const idm_fit_monitor *watcher, idm_run *run,
                                   idm_notes *opt_notes, idm_error *opt_error)
@@ -107,6 +125,8 @@ static idm_status draw_population(const fit_job *f, const idm_fit_monitor *watch
                             opt_error);
   if (status == IDM_OK)
     status = idm_people_posterior(f->problem, design, people, settings, &run->posterior, opt_error);
+  if (status == IDM_OK)
+    status = integrate(f, design, people, watcher, run->posterior, opt_notes, opt_error);
   if (status == IDM_OK)
     status =
         idm_people_assess(f->problem, f->data, design, people, run->posterior, settings->threads,

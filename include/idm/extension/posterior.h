@@ -90,6 +90,9 @@ typedef struct idm_posterior {
   idm_labels unit; /* labels of the units of log_likelihood: trajectories, or decisions */
   bool by_decision;
   double *log_likelihood; /* [chain][draw][unit]; NULL if not kept */
+  double *integrated;     /* [chain][draw][person]: log-likelihood of each person of a population,
+                             integrated over the person's own numbers; NULL if not kept */
+  double *integrated_error; /* [person]: estimate of its largest error, in nats; inf: unknown */
   size_t axes;            /* number of axes of indexed quantities; 0: none */
   idm_series_axis *axis;
   size_t series_count;

@@ -1,7 +1,7 @@
 /* Internal interface of the hierarchical sampler: the model and its likelihoods, and one Markov
  * chain over people and population.
  *
- * Contents: polynomial · model · cells · check · sample · population · normal · chain ·
+ * Contents: polynomial · model · cells · check · sample · integrate · population · normal · chain ·
  * approximate · hamiltonian · move · person */
 #ifndef IDM_INVERT_HIERARCHY_HIERARCHY_H
 #define IDM_INVERT_HIERARCHY_HIERARCHY_H
@@ -12,6 +12,7 @@
 #include "idm/extension/parameters.h"
 #include "idm/extension/random.h"
 #include "idm/status.h"
+#include "invert/cancel.h"
 #include "invert/grid.h"
 #include "invert/people.h"
 
@@ -201,6 +202,18 @@ typedef struct hierarchy_request {
  * draws made so far, at least one per chain; IDM_UNTRUSTED if there are none. */
 idm_status idm_hierarchy_sample(const hierarchy_request *request, idm_people **ret_people,
                                 idm_notes *opt_notes, idm_error *opt_error);
+
+/* === integrate ============================================================================== */
+
+/* Likelihood of people, integrated over their effects. */
+
+/* Largest number of effects per person; lattices in more dimensions have too many points. */
+enum { IDM_MAX_INTEGRATED_EFFECTS = 4 };
+
+/* Integrate for every draw. IDM_UNTRUSTED if `cancel` stops it. */
+idm_status idm_hierarchy_integrate(const idm_design *design, const leaf_source *leaves,
+                                   const idm_people *people, int threads, idm_cancel *cancel,
+                                   idm_integrated **ret_integrated, idm_error *opt_error);
 
 /* === population ============================================================================= */
 

@@ -3,6 +3,7 @@
  *
  * Contents: decisions · person map · population priors · people */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "data/log.h"
 #include "infer/distribution.h"
 #include "invert/answer.h"
+#include "invert/cancel.h"
 #include "invert/hierarchy/hierarchy.h"
 #include "invert/matching/fit.h"
 #include "invert/people.h"
@@ -316,6 +318,74 @@ idm_status idm_people_fit(const idm_problem *problem, const idm_data *data,
                                        .opt_monitor = opt_monitor};
     status = idm_hierarchy_sample(&request, ret_people, opt_notes, opt_error);
   }
+  idm_shared_destroy(&shared);
+  idm_parameters_destroy(parameters);
+  return status;
+}
+
+/* Anchor plans in the box that contains all people's draws. */
+static idm_status anchor(idm_cells *cells, const idm_design *d, const idm_people *people,
+                         idm_error *opt_error)
+{
+  const size_t all = people->chains * people->draws;
+  double low[IDM_MAX_EFFECTS], high[IDM_MAX_EFFECTS], e[IDM_MAX_EFFECTS], x[IDM_MAX_EFFECTS];
+  for (size_t i = 0; i < d->coordinates; i++) {
+    low[i] = INFINITY;
+    high[i] = -INFINITY;
+  }
+  for (size_t k = 0; k < d->cells * all; k++) {
+    const size_t cell = k / all, person = d->cell_person[cell];
+    for (size_t j = 0; j < d->effects; j++)
+      e[j] = people->effect[(j * d->people + person) * all + k % all];
+    idm_hierarchy_coordinates(d, cell, e, x);
+    for (size_t i = 0; i < d->coordinates; i++) {
+      low[i] = fmin(low[i], x[i]);
+      high[i] = fmax(high[i], x[i]);
+    }
+  }
+  return idm_cells_anchor(cells, low, high, opt_error);
+}
+
+/* Why people are not integrated over; NULL: they are. */
+static const char *reason_against(const idm_design *design)
+{
+  if (design->fixed || design->held) return "the population is fixed";
+  return design->effects > IDM_MAX_INTEGRATED_EFFECTS ? "people have more than 4 effects each"
+                                                      : NULL;
+}
+
+idm_status idm_people_integrate(const idm_problem *problem, const idm_data *data,
+                                const idm_design *design, const idm_people *people,
+                                const idm_fit_settings *settings,
+                                const idm_fit_monitor *opt_monitor, double seconds,
+                                idm_integrated **ret_integrated, idm_notes *opt_notes,
+                                idm_error *opt_error)
+{
+  const char *reason = reason_against(design);
+  idm_parameters *parameters = NULL;
+  shared_leaves shared = {.threads = settings->threads};
+  idm_cancel cancel;
+  *ret_integrated = NULL;
+  idm_cancel_init(&cancel, opt_monitor, "integrating over people");
+  idm_cancel_extend(&cancel, seconds);
+  idm_status status = reason ? IDM_OK : idm_parameters_create(problem, &parameters, opt_error);
+  if (!reason && status == IDM_OK) {
+    parameters->cancel = &cancel;
+    status = idm_cells_create(problem, data, design, parameters, settings->threads, &shared.cells,
+                              opt_error);
+    if (status == IDM_OK) status = anchor(shared.cells, design, people, opt_error);
+    if (status == IDM_OK) {
+      const leaf_source leaves = idm_shared_source(&shared);
+      status = idm_hierarchy_integrate(design, &leaves, people, settings->threads, &cancel,
+                                       ret_integrated, opt_error);
+    }
+  }
+  if (status == IDM_UNTRUSTED && atomic_load(&cancel.timed_out)) {
+    reason = "this takes too long; --checks full has no time limit";
+    status = IDM_OK;
+  }
+  if (reason)
+    idm_notes_add(opt_notes, "log-likelihoods integrated over people are left out: %s", reason);
   idm_shared_destroy(&shared);
   idm_parameters_destroy(parameters);
   return status;

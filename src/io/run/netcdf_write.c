@@ -126,11 +126,11 @@ static void put_axis(writer *w, const axis *a)
   }
 }
 
-/* Write a global attribute. */
-static void put_number(writer *w, const char *name, double value)
+/* Write an attribute of the group or of a variable. */
+static void put_number(writer *w, int variable, const char *name, double value)
 {
   if (w->code == NC_NOERR)
-    record_code(w, idm_netcdf.nc_put_att_double(w->group, NC_GLOBAL, name, NC_DOUBLE, 1, &value),
+    record_code(w, idm_netcdf.nc_put_att_double(w->group, variable, name, NC_DOUBLE, 1, &value),
                 name);
 }
 
@@ -153,10 +153,10 @@ static void put_attributes(writer *w)
   put_integer(w, NC_GLOBAL, "resolution", p->resolution);
   if (p->cuts) put_integer(w, NC_GLOBAL, "dynamics_draws", (long long)p->cuts);
   if (p->search_recorded) {
-    put_number(w, "highest", p->highest);
-    put_number(w, "attained", p->attained);
+    put_number(w, NC_GLOBAL, "highest", p->highest);
+    put_number(w, NC_GLOBAL, "attained", p->attained);
   }
-  if (p->row_prior > 0) put_number(w, "row_prior", p->row_prior);
+  if (p->row_prior > 0) put_number(w, NC_GLOBAL, "row_prior", p->row_prior);
   if (w->code == NC_NOERR)
     record_code(w,
                 idm_netcdf.nc_put_att_ulonglong(w->group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed),
@@ -424,45 +424,78 @@ static void write_statistics(writer *w)
  * units than that. */
 enum { chunk_numbers = 1 << 16 };
 
-static void put_log_likelihood(writer *w, int variable, const size_t chunk[3])
+/* Write log-likelihoods [chain][draw][unit] in blocks of `chunk`. */
+static void put_log_likelihood(writer *w, int variable, const double *log_likelihood, size_t units,
+                               const size_t chunk[3])
 {
   const idm_posterior *p = w->posterior;
-  const size_t units = p->unit.count;
   for (size_t chain = 0; chain < p->chains; chain++)
     for (size_t draw = 0; draw < p->draws && w->code == NC_NOERR; draw += chunk[1]) {
       const size_t left = p->draws - draw;
       const size_t start[] = {chain, draw, 0};
       const size_t count[] = {1, chunk[1] < left ? chunk[1] : left, units};
-      const double *from = p->log_likelihood + (chain * p->draws + draw) * units;
+      const double *from = log_likelihood + (chain * p->draws + draw) * units;
       record_code(w, idm_netcdf.nc_put_vara_double(w->group, variable, start, count, from),
-                  "choice");
+                  "log_likelihood");
     }
 }
 
-/* Unit of the log-likelihoods. */
-static const char *unit_of(const idm_posterior *p)
+/* Define a variable of log-likelihoods, compressed in blocks of `chunk`. */
+static int define_log_likelihood(writer *w, const char *name, const axis *unit, size_t units,
+                                 size_t chunk[3])
 {
-  return p->by_decision ? "decision" : p->series_count ? "person" : "trajectory";
+  const int dimension[] = {unit[0].dimension, unit[1].dimension, unit[2].dimension};
+  const int variable = define_variable(w, name, NC_DOUBLE, 3, dimension);
+  chunk[0] = 1;
+  chunk[2] = units < chunk_numbers ? units : chunk_numbers;
+  chunk[1] = chunk_numbers / chunk[2] < w->posterior->draws ? chunk_numbers / chunk[2]
+                                                            : w->posterior->draws;
+  if (w->code == NC_NOERR)
+    record_code(w, idm_netcdf.nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), name);
+  if (w->code == NC_NOERR)
+    record_code(w, idm_netcdf.nc_def_var_deflate(w->group, variable, 1, 1, 1), name);
+  return variable;
 }
 
+/* Axis of the units of the log-likelihoods. That of people is `people`: xarray reads no variable
+ * `person` along an axis `person`. */
+static const char *unit_of(const idm_posterior *p)
+{
+  return p->by_decision ? "decision" : p->series_count ? "people" : "trajectory";
+}
+
+/* Largest error of the integrals over people, in nats. */
+static void put_largest_error(writer *w, int variable)
+{
+  const idm_posterior *p = w->posterior;
+  double largest = 0;
+  for (size_t i = 0; i < p->unit.count; i++) largest = fmax(largest, p->integrated_error[i]);
+  if (w->code == NC_NOERR)
+    record_code(
+        w,
+        idm_netcdf.nc_put_att_double(w->group, variable, "largest_error", NC_DOUBLE, 1, &largest),
+        "largest_error");
+}
+
+/* `choice`: log-likelihoods of the decisions given the free numbers. `person`: those of people
+ * given the population. */
 static void write_log_likelihood(writer *w)
 {
   const idm_posterior *p = w->posterior;
   if (!p->log_likelihood || !p->unit.count) return;
   begin_group(w, "log_likelihood");
-  const axis a[] = {define_axis(w, "chain", p->chains, 0, NULL),
-                    define_axis(w, "draw", p->draws, 0, NULL),
-                    define_axis(w, unit_of(p), p->unit.count, 0, &p->unit)};
-  const int dimension[] = {a[0].dimension, a[1].dimension, a[2].dimension};
-  const int variable = define_variable(w, "choice", NC_DOUBLE, 3, dimension);
-  size_t chunk[3] = {1, 1, p->unit.count < chunk_numbers ? p->unit.count : chunk_numbers};
-  chunk[1] = chunk_numbers / chunk[2] < p->draws ? chunk_numbers / chunk[2] : p->draws;
-  if (w->code == NC_NOERR)
-    record_code(w, idm_netcdf.nc_def_var_chunking(w->group, variable, NC_CHUNKED, chunk), "choice");
-  if (w->code == NC_NOERR)
-    record_code(w, idm_netcdf.nc_def_var_deflate(w->group, variable, 1, 1, 1), "choice");
+  const axis chains = define_axis(w, "chain", p->chains, 0, NULL);
+  const axis draws = define_axis(w, "draw", p->draws, 0, NULL);
+  const axis a[] = {chains, draws, define_axis(w, unit_of(p), p->unit.count, 0, &p->unit)};
+  size_t chunk[3], person_chunk[3];
+  const int variable = define_log_likelihood(w, "choice", a, p->unit.count, chunk);
+  const int person =
+      p->integrated ? define_log_likelihood(w, "person", a, p->unit.count, person_chunk) : -1;
+  if (person >= 0) put_largest_error(w, person);
   for (size_t i = 0; i < 3; i++) put_axis(w, &a[i]);
-  put_log_likelihood(w, variable, chunk);
+  put_log_likelihood(w, variable, p->log_likelihood, p->unit.count, chunk);
+  if (!p->integrated) return;
+  put_log_likelihood(w, person, p->integrated, p->unit.count, person_chunk);
 }
 
 /* --- dynamics ------------------------------------------------------------------------------- */
