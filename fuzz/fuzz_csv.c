@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "data/log.h"
-#include "data/log_counts.h"
 #include "idm/extension/data.h"
 #include "idm/extension/prefix.h"
 #include "io/log_file.h"

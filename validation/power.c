@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/assess.h"
 #include "invert/assess/changing_support.h"
 #include "invert/assess/context.h"

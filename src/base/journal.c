@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
 
 static const char entry_kind[] = "idmstep";
 

@@ -2,7 +2,7 @@
 #include "idm/extension/progress.h"
 
 #include "base/arguments.h"
-#include "base/progress.h"
+#include "base/record.h"
 
 const char *idm_progress_describe(const idm_progress_state *work, char *buffer, size_t size)
 {

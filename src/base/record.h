@@ -1,6 +1,6 @@
-/* Checkpoints: records of bytes, and the journal of work in steps.
+/* Checkpoints: records of bytes, the journal of work in steps, and progress reports.
  *
- * Contents: record · journal */
+ * Contents: record · journal · progress */
 #ifndef IDM_BASE_RECORD_H
 #define IDM_BASE_RECORD_H
 
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arguments.h"
 #include "idm/extension/progress.h"
 #include "idm/status.h"
 
@@ -94,5 +95,15 @@ typedef struct idm_journal_step {
  * *ret_bytes. */
 idm_status idm_journal_save(const void *journal_step, char **ret_bytes, size_t *ret_length,
                             idm_error *opt_error);
+
+/* --- progress ------------------------------------------------------------------------------ */
+
+/* Status text of a computation; empty if it has none. Returns buffer. */
+IDM_CHECKED const char *idm_progress_describe(const idm_progress_state *work, char *buffer,
+                                              size_t size);
+/* Create a checkpoint of *ret_length bytes; the caller frees *ret_bytes with free(). IDM_USAGE if
+ * the computation has no checkpoints. */
+IDM_CHECKED idm_status idm_progress_save(const idm_progress_state *work, char **ret_bytes,
+                                         size_t *ret_length, idm_error *opt_error);
 
 #endif

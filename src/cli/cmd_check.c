@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/common.h"
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 static idm_status print_json(cli_call *call, const idm_assessment *a)
 {

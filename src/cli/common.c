@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/common.h"
 #include "io/run/folder.h"
-#include "setting/terminal.h"
+#include "setting/model.h"
 #include "study/study.h"
 
 /* === common ================================================================================= */

@@ -9,8 +9,6 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "data/log.h"
-#include "data/log_counts.h"
-#include "data/trajectories.h"
 #include "idm/extension/data.h"
 #include "setting/model.h"
 

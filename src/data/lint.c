@@ -1,6 +1,5 @@
 /* Summaries of a log for its problem: counts of labels, lengths, and observations against the
  * dynamics. */
-#include "data/trajectories.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/log.h"
-#include "data/trajectories.h"
 #include "idm/extension/data.h"
 #include "setting/model.h"
 

@@ -1,6 +1,5 @@
 /* Preferences between trajectories: create and check them, and find cycles by depth-first search.
  */
-#include "data/trajectories.h"
 
 #include <math.h>
 

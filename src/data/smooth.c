@@ -1,6 +1,6 @@
 /* Expected counts of a hidden Markov model over one trajectory, by the forward-backward recursion.
  */
-#include "data/trajectories.h"
+#include "data/log.h"
 
 #include <stdlib.h>
 #include <string.h>

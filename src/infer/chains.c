@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "base/system.h"
-#include "infer/sampler.h"
 
 /* --- creation -------------------------------------------------------------------------------- */
 

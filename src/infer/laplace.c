@@ -8,7 +8,7 @@
 #include "base/arguments.h"
 #include "base/dense.h"
 #include "base/memory.h"
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 /* A step is accepted if the decrease of the log density is between these limits: about 0.3 to 1
  * standard deviations. */

@@ -8,7 +8,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 enum { memory = 8, max_trials = 60, patience = 5 };
 /* Constants of the Wolfe conditions. */

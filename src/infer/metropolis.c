@@ -6,7 +6,7 @@
 
 #include "base/dense.h"
 #include "infer/approximation.h"
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 /* === metropolis ============================================================================= */
 

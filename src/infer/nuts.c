@@ -3,7 +3,7 @@
  * checks between half trajectories, as in Stan since 2.21. See docs/method/inference.md, 4.
  *
  * Contents: state; phase space; subtrees; trajectory; step size; warm-up; the step. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include <math.h>
 #include <string.h>

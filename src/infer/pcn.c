@@ -13,7 +13,7 @@
  * and the ratio of target to surrogate determines the acceptance of the end point of many steps
  * (surrogate transition method, Liu 2001): one evaluation per excursion. See
  * docs/method/inference.md, 4. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Default settings and shared functions of the samplers; independent of any particular sampler. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* "slice": univariate slice sampling with stepping out and shrinkage (Neal 2003, sections 4 and 5)
  * along the columns of the covariance's Cholesky factor, which are the axes of the whitened target.
  * No step size to tune; several evaluations per step. See docs/method/inference.md, 4. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include <math.h>
 #include <string.h>

@@ -21,7 +21,6 @@
 #include "invert/posterior.h"
 #include "invert/utility/preferred.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 
 /* === recovery =============================================================================== */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/system.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* Seconds between two calls of the monitor, and before the first: shorter work is not interrupted,
  * since a later stage may write a checkpoint. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 static const idm_class classes[] = {

@@ -11,10 +11,8 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/record.h"
-#include "infer/sampler.h"
-#include "invert/answer.h"
+#include "infer/chains.h"
 #include "invert/clone.h"
 #include "invert/posterior.h"
 #include "setting/model.h"

@@ -11,7 +11,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "invert/grid.h"
+#include "invert/matching.h"
 
 /* === grid =================================================================================== */
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "idm/extension/parameters.h"
 #include "infer/approximation.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 #include "setting/model.h"
 

@@ -15,10 +15,10 @@
 #include "idm/extension/data.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
-#include "invert/answer.h"
 #include "invert/fit_keys.h"
-#include "invert/policy.h"
-#include "plan/planner.h"
+#include "invert/posterior.h"
+#include "invert/predict.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === settings =============================================================================== */

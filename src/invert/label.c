@@ -9,7 +9,6 @@
 #include "base/key.h"
 #include "base/text.h"
 #include "idm/extension/planner.h"
-#include "invert/answer.h"
 #include "setting/model.h"
 
 /* --- pieces --------------------------------------------------------------------------------- */

@@ -11,9 +11,8 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
-#include "plan/planner.h"
-#include "setting/freedom.h"
+#include "invert/posterior.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* --- items ---------------------------------------------------------------------------------- */

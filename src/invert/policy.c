@@ -8,11 +8,10 @@
 #include "base/statistics.h"
 #include "data/log.h"
 #include "idm/extension/planner.h"
-#include "invert/answer.h"
 #include "invert/clone.h"
-#include "invert/policy.h"
+#include "invert/posterior.h"
+#include "invert/predict.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 
 /* === policy ================================================================================= */
 

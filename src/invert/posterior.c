@@ -12,9 +12,8 @@
 #include "idm/extension/optimality.h"
 #include "idm/extension/posterior.h"
 #include "infer/chains.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
-#include "invert/grid.h"
+#include "invert/matching.h"
 #include "invert/posterior.h"
 #include "setting/model.h"
 

@@ -10,11 +10,10 @@
 #include "idm/extension/parameters.h"
 #include "idm/extension/posterior.h"
 #include "idm/extension/prefix.h"
-#include "invert/answer.h"
 #include "invert/clone.h"
+#include "invert/posterior.h"
 #include "invert/predict.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 
 /* Largest number of draws that a prediction averages over. */
 enum { max_draws = 1000 };

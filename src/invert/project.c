@@ -13,13 +13,10 @@
 #include "idm/extension/posterior.h"
 #include "idm/extension/prefix.h"
 #include "idm/extension/settings.h"
-#include "invert/answer.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
 #include "invert/predict.h"
 #include "invert/project.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 
 /* A node of the tree, keyed by what defines a repeated decision: history and available actions. */
 typedef struct decision {

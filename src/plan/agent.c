@@ -8,7 +8,6 @@
 #include "idm/extension/prefix.h"
 #include "idm/plan.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 #include "plan/workspace.h"
 
 idm_status idm_solve(const idm_problem *problem, idm_workspace **ret_workspace,

@@ -11,7 +11,7 @@
 
 #include "data/log.h"
 #include "plan/believer/believer.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 const idm_behavior_ops *idm_planner_behavior(const idm_planner *planner)

@@ -6,7 +6,7 @@
 
 #include "base/arguments.h"
 #include "idm/extension/planner.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 #include "setting/model.h"
 

@@ -7,7 +7,7 @@
 #include "base/key.h"
 #include "idm/extension/planner.h"
 #include "plan/choice.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 #include "setting/model.h"
 

@@ -11,7 +11,6 @@
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 #include "setting/model.h"
 
 const char *idm_stop_name(idm_stop stop)

@@ -7,7 +7,6 @@
 #include "idm/figure.h"
 #include "io/log_file.h"
 #include "io/run.h"
-#include "report/plot.h"
 #include "report/report.h"
 #include "study/study.h"
 

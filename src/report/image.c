@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "io/file.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 /* Pixels of an image per pixel of the page, for sharp images on screens and in print. */
 static const double pixel_scale = 2;

@@ -13,7 +13,6 @@
 #include "plan/plan.h"
 #include "report/figure.h"
 #include "report/markup.h"
-#include "report/plot.h"
 #include "report/report.h"
 
 /* === quantities ============================================================================= */

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "invert/posterior.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_forest; /* registered in plots.c */
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "report/markup.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 /* === contour ================================================================================== */
 

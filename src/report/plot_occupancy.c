@@ -8,7 +8,7 @@
 #include "belief/belief.h"
 #include "report/markup.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_occupancy; /* registered in plots.c */
 

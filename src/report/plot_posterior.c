@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_posterior; /* registered in plots.c */
 

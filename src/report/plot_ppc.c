@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "invert/assess/residual.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_ppc; /* registered in plots.c */
 

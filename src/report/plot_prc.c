@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_prc; /* registered in plots.c */
 

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "invert/assess/context.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_profile; /* registered in plots.c */
 

@@ -7,7 +7,7 @@
 #include "infer/chains.h"
 #include "infer/distribution.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_rank; /* registered in plots.c */
 

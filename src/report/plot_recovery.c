@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_recovery; /* registered in plots.c */
 

@@ -12,7 +12,7 @@
 #include "plan/plan.h"
 #include "report/markup.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 /* === cases ==================================================================================== */
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "invert/explain.h"
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_surprise; /* registered in plots.c */
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "report/panels.h"
-#include "report/plot.h"
+#include "report/report.h"
 
 extern const idm_plot idm_plot_trace; /* registered in plots.c */
 

@@ -1,12 +1,12 @@
 /* Registry of the kinds of plots. */
-#include "report/plot.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "invert/answer.h"
+#include "invert/posterior.h"
 
 #define PLOTS(X)                                                                                   \
   X(idm_plot_policy)                                                                               \

@@ -10,11 +10,10 @@
 #include "idm/extension/inverse.h"
 #include "idm/extension/planner.h"
 #include "infer/chains.h"
-#include "invert/answer.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
 #include "io/run.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "report/panels.h"
 #include "setting/model.h"
 

@@ -11,7 +11,6 @@
 #include "idm/extension/dynamics.h"
 #include "idm/extension/problem.h"
 #include "setting/model.h"
-#include "setting/terminal.h"
 
 /* === dynamics =============================================================================== */
 

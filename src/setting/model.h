@@ -1,4 +1,8 @@
-/* Functions of the model of a problem: blocks, parameters, settings, dynamics, columns, rules. */
+/* Functions of the model of a problem: blocks, parameters, settings, dynamics, columns, rules,
+ * terminal states, transfer to another environment, and free blocks.
+ *
+ * Contents: block · column · derive · predicate · dynamics · problem · setting · theta · terminal ·
+ * transfer · features · freedom · tie */
 #ifndef IDM_SETTING_MODEL_H
 #define IDM_SETTING_MODEL_H
 
@@ -13,7 +17,7 @@
 #include "idm/extension/setting.h"
 #include "idm/extension/theta.h"
 
-/* --- block --------------------------------------------------------------------------------- */
+/* === block ================================================================================== */
 
 /* Descriptor of a shared block; NULL where there is none. */
 IDM_CHECKED const idm_block_info *idm_block_describe(idm_block_id id);
@@ -44,14 +48,14 @@ IDM_CHECKED const char *idm_block_entry_name(const idm_block_info *info, const i
 IDM_CHECKED const char *idm_scale_name(idm_scale scale);
 IDM_CHECKED int idm_scale_find(const char *name);
 
-/* --- column -------------------------------------------------------------------------------- */
+/* === column ================================================================================= */
 
 /* Descriptor of a column; NULL where there is none. Static. */
 IDM_CHECKED const idm_column_info *idm_column_describe(idm_column column);
 /* Whether a log of this setting can have the column. */
 IDM_CHECKED bool idm_column_applies(idm_column column, const idm_setting *setting);
 
-/* --- derive -------------------------------------------------------------------------------- */
+/* === derive ================================================================================= */
 
 /* Name of a kind as in problem files, as in "cut" and "require"; NULL past the last. */
 IDM_CHECKED const char *idm_derivation_name(idm_derivation kind);
@@ -69,7 +73,7 @@ IDM_CHECKED bool idm_rule_same(const idm_rule *a, const idm_rule *b);
 IDM_CHECKED void idm_derived_clear(idm_derived *derived);
 IDM_CHECKED void idm_rule_clear(idm_rule *rule);
 
-/* --- predicate ----------------------------------------------------------------------------- */
+/* === predicate ============================================================================== */
 
 /* Parse a predicate. Column names may contain operators: the text is split at the first operator
  * that follows a name of opt_columns, else at the first operator. IDM_USAGE if the text is not a
@@ -86,7 +90,7 @@ IDM_CHECKED bool idm_predicate_same(const idm_predicate *a, const idm_predicate 
 /* Free the content of a predicate. Accepts NULL. */
 IDM_CHECKED void idm_predicate_clear(idm_predicate *predicate);
 
-/* --- dynamics ------------------------------------------------------------------------------ */
+/* === dynamics =============================================================================== */
 
 /* Allocate dynamics with all probabilities 0. *ret_dynamics is the caller's. */
 IDM_CHECKED idm_status idm_dynamics_create(idm_sizes sizes, idm_dynamics **ret_dynamics,
@@ -120,7 +124,7 @@ IDM_CHECKED double idm_model_rule_count(const idm_model_rule *rule, const idm_se
 IDM_CHECKED idm_status idm_problem_set_models(idm_problem *problem, const idm_dynamics *const *list,
                                               size_t count, idm_error *opt_error);
 
-/* --- problem ------------------------------------------------------------------------------- */
+/* === problem ================================================================================ */
 
 /* Free the content of the codes. Accepts NULL. */
 IDM_CHECKED void idm_codes_destroy(idm_codes *codes);
@@ -162,7 +166,7 @@ IDM_CHECKED const char *idm_columns_name(const idm_columns *columns, idm_column 
 IDM_CHECKED bool idm_columns_shared(const idm_columns *columns, idm_column role, size_t part,
                                     idm_column other);
 
-/* --- setting ------------------------------------------------------------------------------- */
+/* === setting ================================================================================ */
 
 /* Allocate a setting of the given sizes: labels "0", "1", ..., a uniform start, no terminal or
  * ending action, no terminal state, dynamics all 0 if `with_...` is true and NULL otherwise. The
@@ -198,7 +202,7 @@ IDM_CHECKED bool idm_sizes_same(idm_sizes a, idm_sizes b);
 /* True if two lists contain the same names in the same order. */
 IDM_CHECKED bool idm_labels_same(const idm_labels *a, const idm_labels *b);
 
-/* --- theta --------------------------------------------------------------------------------- */
+/* === theta ================================================================================== */
 
 /* Allocate a theta with the shared blocks at their default sizes and values (dynamics 0, optional
  * blocks absent). Every block is normative. *ret_theta is owned by the caller. */
@@ -230,5 +234,108 @@ IDM_CHECKED int idm_prior_arguments(idm_prior_kind kind);
 /* Default prior of a block on its default scale, where R is the range of the utility, as in
  * "normal(log(R/20), 2)"; empty if the block cannot be free. Returns buffer. */
 IDM_CHECKED const char *idm_block_prior_text(const idm_block_info *info, char *buffer, size_t size);
+
+/* === terminal =============================================================================== */
+
+/* Terminal states: an episode ends on arrival. In matrices they are absorbing states with utility
+ * 0, whose value is 0 for every planner without an entropy term. */
+
+/* Make terminal states absorbing in the setting, in every environment and in every model, and set
+ * their utilities to 0; columns of utilities there are removed. */
+void idm_problem_absorb(idm_problem *problem);
+/* Make terminal states absorbing in transition[matrices][state][next state]. */
+void idm_setting_absorb(const idm_setting *setting, double *transition, size_t matrices);
+/* IDM_INPUT unless terminal states are observed, have start probability 0, are absorbing and have
+ * utility 0, and no utility of beliefs is paid. */
+idm_status idm_terminal_check(const idm_problem *problem, idm_error *opt_error);
+
+/* === transfer =============================================================================== */
+
+/* Transfer of an agent to the environment of another problem. */
+
+/* IDM_INPUT where the agent's models are not derived from its environment, so that they are not
+ * defined in another one: an explicit list of models, or free transitions or observations. */
+idm_status idm_problem_check_models(const idm_problem *problem, idm_error *opt_error);
+
+/* After a transfer, list utility and discount of `other` that differ from those of the problem,
+ * which are used, as "utility, discount"; empty where nothing differs. A utility of 0 everywhere
+ * counts as not given. */
+void idm_problem_name_unused(const idm_problem *problem, const idm_problem *other, char *buffer,
+                             size_t size);
+
+/* === features =============================================================================== */
+
+/* Utilities that are linear in features: u(s, a) = sum_k w_k f_k(s, a). */
+
+/* Features for a block of `numbers` numbers, all 0, with weights of 0. *ret_features is the
+ * caller's. */
+idm_status idm_features_create(size_t numbers, const idm_labels *name, idm_features **ret_features,
+                               idm_error *opt_error);
+/* Takes NULL. */
+void idm_features_destroy(idm_features *features);
+/* Compute the numbers of a block from the weights of its features; no effect where it has none. */
+void idm_features_apply(idm_block *block);
+/* d/dw_k of a function whose derivatives with respect to the numbers of the block are `derivative`.
+ */
+double idm_features_derivative(const idm_features *features, const idm_block *derivative, size_t k);
+/* Index of the feature whose weight is the given coordinate of a free block. */
+size_t idm_features_index(const idm_features *features, size_t coordinate);
+/* Free the weights of a block's features that are not `fixed`; each is a coordinate with the name
+ * of its feature. A number is fixed where all features with free weights are 0. */
+idm_status idm_features_set_free(idm_block *block, idm_error *opt_error);
+bool idm_features_same(const idm_features *a, const idm_features *b, size_t numbers);
+
+/* === freedom ================================================================================ */
+
+/* Free blocks: default priors and fixed reference numbers. */
+
+/* max - min of the utility over all variants, limited to [1e-100, 1e100] so that its inverse is
+ * finite; 1 where all utilities are equal. */
+double idm_theta_utility_range(const idm_theta *theta);
+/* The same for one variant. */
+double idm_variant_utility_range(const idm_theta *theta, size_t variant);
+/* Range that the default prior of a block is scaled by: that of the utility, or 1 where the block
+ * is already relative to it. */
+double idm_problem_prior_range(const idm_problem *problem, size_t id);
+/* Set the default priors of all blocks again, after utilities or units changed. */
+idm_status idm_problem_reset_priors(idm_problem *problem, idm_error *opt_error);
+/* Give a free block the default prior of its descriptor and scale, for utilities of range `range`,
+ * and mark it as the default. */
+idm_status idm_theta_set_default_prior(idm_theta *theta, size_t id, double range,
+                                       idm_error *opt_error);
+
+/* Default reference action of a contrast: the first action whose numbers are all 0, else the first
+ * action. */
+size_t idm_theta_reference(const idm_theta *theta, size_t id);
+/* Free all numbers of a contrast except those of the reference action and the constants. IDM_INPUT
+ * where none remains. */
+idm_status idm_theta_contrast(idm_theta *theta, const idm_setting *setting, size_t id,
+                              size_t reference, idm_error *opt_error);
+/* Free all numbers of a block except number `held`. IDM_INPUT where none remains. */
+idm_status idm_theta_fix_one(idm_theta *theta, const idm_setting *setting, size_t id, size_t held,
+                             idm_error *opt_error);
+/* Unit of a coordinate of a free block: the scale of its default prior. Step sizes and distances
+ * are relative to it, so that they do not depend on the unit of the utilities. */
+double idm_block_unit(const idm_block_info *info, idm_scale scale, double range);
+
+/* === tie ==================================================================================== */
+
+/* Ties: entries of rows of distributions that share one free number.
+ *
+ * In a row with n entries of a coordinate, each of these entries equals the number x, and the
+ * remainder 1 - n x is divided among the other entries by their shares. Rows remain distributions,
+ * and entries of 0 remain 0. */
+
+/* Upper bound of a tied number: 1 over the largest number of its entries in a row. */
+double idm_tie_upper_bound(const idm_theta *theta, size_t id, int32_t coordinate);
+/* Set the entries of a tied number to `value`, and the other entries of its rows to their shares.
+ */
+void idm_tie_set_value(idm_theta *theta, size_t id, int32_t coordinate, double value);
+/* Derivative with respect to a tied number, from those with respect to the numbers of the block. */
+double idm_tie_derivative(const idm_theta *derivative, size_t id, int32_t coordinate);
+/* Make coordinates free that the caller has filled in (-1: none); the shares are those of the
+ * current values. The block owns `coordinate` and the shares from here on, even after an error. */
+idm_status idm_tie_set_shares(idm_theta *theta, size_t id, int32_t *coordinate,
+                              idm_error *opt_error);
 
 #endif

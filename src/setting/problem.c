@@ -11,9 +11,7 @@
 #include "base/key.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "setting/freedom.h"
 #include "setting/model.h"
-#include "setting/terminal.h"
 
 void idm_agent_options_default(idm_agent_options *agent)
 {

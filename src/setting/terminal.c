@@ -1,5 +1,4 @@
 /* Terminal states: absorbing rows, utilities of 0, and checks. */
-#include "setting/terminal.h"
 
 #include "base/memory.h"
 #include "setting/model.h"

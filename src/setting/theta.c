@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "idm/extension/block.h"
 #include "idm/extension/theta.h"
-#include "setting/freedom.h"
 #include "setting/model.h"
 
 /* === block ================================================================================== */

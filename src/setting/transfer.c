@@ -1,6 +1,5 @@
 /* Transfer an agent to the environment of another problem: its numbers are kept, its models are
  * derived again. */
-#include "setting/terminal.h"
 
 #include <string.h>
 

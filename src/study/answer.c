@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "idm/explain.h"
 #include "idm/run.h"
-#include "invert/answer.h"
 #include "invert/explain.h"
+#include "invert/posterior.h"
 #include "invert/project.h"
 #include "study/study.h"
 

@@ -12,12 +12,11 @@
 #include "base/arguments.h"
 #include "idm/audit.h"
 #include "invert/assess.h"
-#include "invert/policy.h"
+#include "invert/predict.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/summary.h"
 
 /* --- the summary ---------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "idm/extension/dynamics.h"
 #include "invert/classes.h"
 #include "io/problem_file.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* Whether the free blocks of theta are exactly those of the class. */

@@ -10,7 +10,6 @@
 #include "invert/posterior.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/summary.h"
 #include "setting/model.h"
 
 /* Label of a checkpoint of draws. */

@@ -13,16 +13,15 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "idm/fit.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/clone.h"
 #include "invert/joint/joint.h"
 #include "invert/people.h"
 #include "invert/people/people.h"
+#include "invert/posterior.h"
 #include "io/file.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/summary.h"
 
 void idm_run_clear(idm_run *run)
 {

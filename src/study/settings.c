@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "data/log_counts.h"
+#include "data/log.h"
 #include "idm/data.h"
 #include "idm/extension/inverse.h"
 #include "invert/classes.h"

@@ -1,6 +1,6 @@
 /* Tests the summary of a log: counts, observed and expected frequencies, impossible observations.
  */
-#include "data/trajectories.h"
+#include "data/log.h"
 
 #include <math.h>
 #include <stdio.h>

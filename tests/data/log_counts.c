@@ -1,5 +1,5 @@
 /* Tests the counts of rows read from a log, and the cut points that are stored in a problem. */
-#include "data/log_counts.h"
+#include "data/log.h"
 
 #include <stdlib.h>
 #include <string.h>

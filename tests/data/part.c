@@ -1,6 +1,6 @@
 /* Tests a subset of a log: the fields it keeps, and that its likelihood is the same as within the
  * whole log. */
-#include "data/trajectories.h"
+#include "data/log.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "support.h"
 
 static idm_preferences *make(size_t count, const uint32_t pair[][2])

@@ -1,5 +1,5 @@
 /* Tests the expected counts of a hidden Markov model against sums over every path of states. */
-#include "data/trajectories.h"
+#include "data/log.h"
 
 #include <stdio.h>
 #include <string.h>

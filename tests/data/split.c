@@ -1,6 +1,6 @@
 /* Tests the division of a log of observed states into pieces: the same decisions with the same
  * likelihood, and few histories. */
-#include "data/trajectories.h"
+#include "data/log.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The adaptive Metropolis sampler beyond the conformance suite: effective draws per evaluation, and
  * targets for which its fitted proposal is wrong. Tolerances of five standard errors, as in
  * samplers.c. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

@@ -2,7 +2,7 @@
  * chains that jump between modes. */
 #include "infer/approximation.h"
 
-#include "infer/sampler.h"
+#include "infer/chains.h"
 #include "infer/sampler_support.h"
 
 /* A broad component: normal, sd 30, in one dimension. */

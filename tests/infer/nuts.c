@@ -1,7 +1,7 @@
 /* NUTS beyond the conformance suite: more dimensions, energies, depth, divergences, step sizes, and
  * the same draws as a plain implementation. Tolerances of five standard errors, as in samplers.c.
  */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

@@ -1,5 +1,5 @@
 /* The fixed random walk against one written out here on the same random numbers. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

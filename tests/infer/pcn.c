@@ -1,6 +1,6 @@
 /* Preconditioned Crank-Nicolson steps beyond the conformance suite: effective draws per evaluation
  * in many dimensions, and a surrogate density. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

@@ -1,6 +1,6 @@
 /* Common parts of samplers: default settings, states, checked targets, warm-up windows, moments,
  * first guesses, against values by hand. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

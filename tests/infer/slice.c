@@ -1,6 +1,6 @@
 /* The slice sampler beyond the conformance suite: adapted widths, limits on stepping out, separate
  * modes. Tolerances of five standard errors, as in samplers.c; chi-squares at level 1e-3. */
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 #include "infer/sampler_support.h"
 

@@ -1,6 +1,6 @@
 /* Log-likelihoods of uniform choice and of choice rates, against counts by hand and a grid search
  * over weights. */
-#include "invert/policy.h"
+#include "invert/predict.h"
 
 #include <math.h>
 #include <stdio.h>

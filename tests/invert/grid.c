@@ -1,6 +1,6 @@
 /* Grids of log-likelihoods: interpolated values and gradients against polynomials of exact degree,
  * clamping outside, errors and records. */
-#include "invert/grid.h"
+#include "invert/matching.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "invert/parameters_support.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* --- problems ------------------------------------------------------------------------------- */
 

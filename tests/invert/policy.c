@@ -1,5 +1,5 @@
 /* Policies by state: against soft value iteration, and which planners have none. */
-#include "invert/policy.h"
+#include "invert/predict.h"
 
 #include <math.h>
 #include <stdio.h>

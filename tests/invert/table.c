@@ -1,6 +1,6 @@
 /* Likelihood tables: whitening in both directions, their range, and interpolated values and
  * gradients against a quadratic. */
-#include "invert/grid.h"
+#include "invert/matching.h"
 
 #include <math.h>
 #include <stdlib.h>

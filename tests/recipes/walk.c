@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 typedef struct walk {
   double *log_density;

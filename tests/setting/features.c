@@ -1,6 +1,6 @@
 /* Tests utilities that are linear in features: values, derivatives against differences, and one-hot
  * features against ties. */
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "setting/freedom.h"
+#include "setting/model.h"
 #include "support.h"
 
 static void check_prior(const idm_theta *theta, idm_block_id id, idm_prior_kind kind, double first,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "setting/terminal.h"
+#include "setting/model.h"
 #include "support.h"
 
 enum { STATES = 4, ACTIONS = 2, GOAL = 3 };

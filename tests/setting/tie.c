@@ -1,6 +1,6 @@
 /* Tests ties: rows stay distributions and zeros stay zeros for every value, and derivatives against
  * differences. */
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 #include <math.h>
 #include <stdlib.h>

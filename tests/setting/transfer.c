@@ -1,6 +1,6 @@
 /* Tests an agent in the environment of another problem against a problem that is created with both.
  */
-#include "setting/terminal.h"
+#include "setting/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,14 +9,13 @@
 #include "base/memory.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/settings.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/environment.h"
 #include "invert/cancel.h"
 #include "invert/matching/fit.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 
 /* === verdict ================================================================================ */
 

@@ -8,16 +8,15 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "data/log.h"
-#include "data/trajectories.h"
 #include "idm/extension/behavior.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/residual.h"
 #include "invert/cancel.h"
 #include "invert/matching.h"
-#include "plan/planner.h"
+#include "invert/posterior.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === context ================================================================================ */

@@ -15,7 +15,6 @@
 #include "idm/extension/planner.h"
 #include "infer/approximation.h"
 #include "infer/chains.h"
-#include "invert/answer.h"
 #include "invert/assess/context.h"
 #include "invert/posterior.h"
 #include "setting/model.h"

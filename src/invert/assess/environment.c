@@ -15,7 +15,7 @@
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
 #include "invert/assess.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* --- the filter ----------------------------------------------------------------------------- */

@@ -12,10 +12,9 @@
 #include "data/log.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/assess/residual.h"
-#include "plan/planner.h"
-#include "setting/freedom.h"
+#include "invert/posterior.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === memory reset ============================================================================= */

@@ -11,7 +11,7 @@
 #include "invert/cancel.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === curve ==================================================================================== */
 

@@ -14,8 +14,8 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "infer/chains.h"
-#include "invert/answer.h"
 #include "invert/matching/fit.h"
+#include "invert/posterior.h"
 
 /* First random stream, beyond those of a fit. */
 static const uint64_t importance_stream = (uint64_t)5 << 32;

@@ -13,13 +13,13 @@
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/extension.h"
 #include "invert/matching.h"
-#include "invert/policy.h"
-#include "plan/planner.h"
+#include "invert/posterior.h"
+#include "invert/predict.h"
+#include "plan/plan.h"
 
 /* === ridge ================================================================================== */
 

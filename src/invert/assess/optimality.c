@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "idm/extension/random.h"
-#include "invert/answer.h"
-#include "invert/policy.h"
+#include "invert/posterior.h"
+#include "invert/predict.h"
 #include "invert/project.h"
 
 /* === optimality =============================================================================== */

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/assess/context.h"
 #include "invert/clone.h"
 #include "invert/posterior.h"

@@ -12,7 +12,7 @@
 #include "infer/distribution.h"
 #include "invert/matching.h"
 #include "invert/matching/fit.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* A search ends when its last five steps gained less than this in total. */
 static const double min_gain = 1e-7;

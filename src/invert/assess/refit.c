@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "invert/matching/fit.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* Set the free numbers to the centre of the answer. */
 static idm_status set_centre(const check_context *q, idm_theta *theta, idm_error *opt_error)

@@ -15,8 +15,7 @@
 #include "invert/cancel.h"
 #include "invert/clone.h"
 #include "invert/matching.h"
-#include "plan/planner.h"
-#include "setting/freedom.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === depend ================================================================================= */

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
+#include "invert/posterior.h"
 
 /* --- sentences ------------------------------------------------------------------------------ */
 

@@ -12,7 +12,6 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "idm/audit.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/audit/estimands.h"
 #include "invert/audit/model.h"

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/audit/model.h"
 
 static void clear_combinations(linear_combination *combination, size_t count)

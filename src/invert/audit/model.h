@@ -17,7 +17,7 @@
 #include "invert/assess/residual.h"
 #include "invert/audit.h"
 #include "invert/cut.h"
-#include "invert/grid.h"
+#include "invert/matching.h"
 #include "invert/matching/fit.h"
 #include "invert/people.h"
 #include "learn/iohmm.h"

@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/system.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/environment.h"
 #include "invert/audit/estimands.h"
+#include "invert/posterior.h"
 
 /* === held dynamics ========================================================================== */
 

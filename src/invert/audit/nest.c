@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/statistics.h"
 #include "base/text.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/assess.h"
 #include "invert/audit/estimands.h"
 #include "invert/people.h"
-#include "invert/policy.h"
+#include "invert/predict.h"
 
 /* === agents of a cell ======================================================================= */
 

@@ -7,7 +7,6 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "invert/answer.h"
 #include "invert/audit.h"
 #include "invert/audit/model.h"
 #include "invert/posterior.h"

@@ -14,9 +14,9 @@
 #include "base/record.h"
 #include "base/statistics.h"
 #include "idm/extension/inverse.h"
-#include "invert/answer.h"
 #include "invert/hierarchy/hierarchy.h"
 #include "invert/joint/joint.h"
+#include "invert/posterior.h"
 
 /* === spread =================================================================================== */
 

@@ -9,12 +9,11 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/explain/explain.h"
 #include "invert/people/people.h"
 #include "invert/predict.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 #include "setting/model.h"
 
 void idm_explain_settings_default(idm_explain_settings *settings)

@@ -5,7 +5,7 @@
 #define IDM_INVERT_EXPLAIN_EXPLAIN_H
 
 #include "invert/explain.h"
-#include "invert/policy.h"
+#include "invert/predict.h"
 #include "plan/believer/environment.h"
 #include "plan/plan.h"
 
@@ -108,7 +108,7 @@ void idm_reaction_coefficients(const reaction_sums *sums, double *base_rate, dou
 
 /* === visitor ================================================================================ */
 
-/* Visitor of the rows of a log that computes the numbers of an explanation (invert/policy.h). */
+/* Visitor of the rows of a log that computes the numbers of an explanation (invert/predict.h). */
 
 /* Visitor state. Zero-initialise, then set problem and settings. */
 typedef struct explain_visitor {

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/planner.h"
-#include "setting/freedom.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === rational ================================================================================= */

@@ -8,13 +8,11 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "data/log.h"
-#include "data/trajectories.h"
 #include "idm/extension/behavior.h"
 #include "idm/extension/planner.h"
 #include "invert/cancel.h"
 #include "invert/parameters.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 
 /* Anchors are at the points of a tensor product of Chebyshev nodes: number of nodes per axis, by
  * dimension. Above max_axes, the midpoint is the only anchor. */

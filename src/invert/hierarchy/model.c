@@ -8,7 +8,7 @@
 #include "idm/extension/planner.h"
 #include "idm/extension/prefix.h"
 #include "invert/hierarchy/hierarchy.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 
 /* === check ================================================================================== */
 

@@ -7,12 +7,12 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/cut.h"
 #include "invert/joint/joint.h"
 #include "invert/matching/fit.h"
+#include "invert/posterior.h"
 #include "learn/learn.h"
 #include "setting/model.h"
 

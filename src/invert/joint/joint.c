@@ -9,15 +9,13 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/record.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "infer/chains.h"
-#include "infer/sampler.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/matching/fit.h"
+#include "invert/posterior.h"
 #include "learn/learn.h"
 #include "setting/model.h"
 

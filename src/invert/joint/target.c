@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "invert/clone.h"
 #include "learn/learn.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 #include "setting/model.h"
 

@@ -9,7 +9,6 @@
 #include "base/record.h"
 #include "base/text.h"
 #include "infer/chains.h"
-#include "infer/sampler.h"
 #include "invert/assess.h"
 #include "invert/checks.h"
 

@@ -13,7 +13,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "invert/parameters.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* Largest number of modes, and of components including those fitted to points. */
 enum { max_modes = 8, max_components = 16 };

@@ -7,13 +7,11 @@
 #include "base/key.h"
 #include "base/memory.h"
 #include "data/log.h"
-#include "data/trajectories.h"
 #include "idm/extension/inverse.h"
-#include "invert/answer.h"
 #include "invert/cancel.h"
 #include "invert/matching.h"
 #include "invert/posterior.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 
 void idm_fit_close(fit_context *f)

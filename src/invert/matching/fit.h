@@ -11,7 +11,6 @@
 #include "infer/approximation.h"
 #include "infer/chains.h"
 #include "invert/cancel.h"
-#include "invert/grid.h"
 #include "invert/matching.h"
 #include "invert/parameters.h"
 

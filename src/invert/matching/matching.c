@@ -12,7 +12,7 @@
 #include "data/log.h"
 #include "invert/cancel.h"
 #include "invert/matching.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === surface ================================================================================== */

@@ -5,11 +5,11 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "infer/approximation.h"
 #include "infer/distribution.h"
 #include "invert/matching/fit.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* Starting points evaluated per chain; the search begins at the best: enough to leave a flat tail,
  * few enough that chains start at different modes if the posterior has several. */

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "infer/distribution.h"
 #include "invert/parameters.h"
 #include "invert/people/people.h"

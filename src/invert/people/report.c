@@ -16,8 +16,8 @@
 #include "invert/assess/context.h"
 #include "invert/assess/residual.h"
 #include "invert/parameters.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 #include "setting/model.h"
 
 /* === correlation ============================================================================== */

@@ -14,15 +14,14 @@
 #include "base/record.h"
 #include "base/statistics.h"
 #include "base/system.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/extension.h"
 #include "invert/parameters.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 
 typedef struct individual_fits {
   const idm_problem *problem;

@@ -8,11 +8,10 @@
 #include "base/key.h"
 #include "base/memory.h"
 #include "idm/extension/optimality.h"
-#include "invert/answer.h"
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 #include "invert/utility/task.h"
 #include "setting/model.h"
 

@@ -9,9 +9,9 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/planner.h"
-#include "invert/policy.h"
+#include "invert/predict.h"
 #include "invert/utility/mdp.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 
 /* Largest number of draws over which the policy of a run is averaged. */
 static const size_t max_draws = 200;

@@ -14,8 +14,8 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "invert/fit_keys.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/task.h"
 

@@ -11,8 +11,8 @@
 #include "idm/extension/random.h"
 #include "infer/approximation.h"
 #include "invert/matching/fit.h"
-#include "invert/policy.h"
 #include "invert/posterior.h"
+#include "invert/predict.h"
 #include "invert/utility/occupancy_loss.h"
 #include "invert/utility/task.h"
 

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "invert/utility/mdp.h"
-#include "setting/freedom.h"
 #include "setting/model.h"
 
 /* === free utility =========================================================================== */

@@ -6,7 +6,7 @@
 
 #include "base/dense.h"
 #include "base/memory.h"
-#include "invert/answer.h"
+#include "invert/posterior.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/task.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "invert/policy.h"
+#include "invert/predict.h"
 #include "invert/utility/mdp.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 
 const double idm_occupancy_step = 1e-4;
 

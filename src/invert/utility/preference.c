@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "infer/approximation.h"
 #include "infer/distribution.h"
-#include "invert/answer.h"
 #include "invert/cancel.h"
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"

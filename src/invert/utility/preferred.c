@@ -13,7 +13,7 @@
 #include "invert/utility/mdp.h"
 #include "invert/utility/preferred.h"
 #include "plan/plan.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === discounted sum ========================================================================= */
 

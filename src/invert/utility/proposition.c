@@ -14,7 +14,6 @@
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 #include "plan/workspace.h"
 
 /* === conjugate matching ======================================================================= */

@@ -16,7 +16,7 @@
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
 #include "invert/utility/task.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 
 /* === attained ================================================================================= */
 

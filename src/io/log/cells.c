@@ -12,7 +12,7 @@
 #include "idm/extension/planner.h"
 #include "io/log/log.h"
 #include "io/yaml/yaml.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === choice ================================================================================= */

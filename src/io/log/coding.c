@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/log_counts.h"
+#include "data/log.h"
 #include "setting/model.h"
 
 /* === derive =================================================================================== */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/log_counts.h"
+#include "data/log.h"
 #include "setting/model.h"
 
 idm_status idm_row_counts_create(idm_row_counts *ledger, size_t reasons, idm_error *opt_error)

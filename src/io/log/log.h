@@ -8,7 +8,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
-#include "data/log_counts.h"
+#include "data/log.h"
 #include "idm/extension/data.h"
 #include "idm/extension/predicate.h"
 #include "idm/extension/problem.h"

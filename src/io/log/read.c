@@ -5,7 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "data/log_counts.h"
+#include "data/log.h"
 #include "io/log/log.h"
 
 /* Row indices have 32 bits. */

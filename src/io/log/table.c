@@ -10,7 +10,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/log.h"
-#include "data/trajectories.h"
 #include "io/csv.h"
 #include "io/log_file.h"
 #include "setting/model.h"

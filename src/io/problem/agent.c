@@ -13,8 +13,7 @@
 #include "idm/extension/theta.h"
 #include "io/problem/reader.h"
 #include "io/yaml/yaml.h"
-#include "plan/planner.h"
-#include "setting/freedom.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 /* === blocks ================================================================================= */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 enum { max_features = 1000 };
 

@@ -18,7 +18,6 @@
 #include "io/problem/reader.h"
 #include "io/problem_file.h"
 #include "setting/model.h"
-#include "setting/terminal.h"
 
 /* === columns ================================================================================== */
 

@@ -14,10 +14,8 @@
 #include "io/problem/reader.h"
 #include "io/problem/yaml.h"
 #include "io/problem_file.h"
-#include "plan/planner.h"
-#include "setting/freedom.h"
+#include "plan/plan.h"
 #include "setting/model.h"
-#include "setting/terminal.h"
 
 /* === set ==================================================================================== */
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "setting/freedom.h"
 #include "setting/model.h"
 
 static const char rest[] = ".";

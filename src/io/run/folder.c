@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/progress.h"
+#include "base/record.h"
 #include "base/system.h"
 #include "io/file.h"
 #include "io/run/folder.h"

@@ -17,7 +17,6 @@
 #include "base/arguments.h"
 #include "base/memory.h"
 #include "idm/extension/posterior.h"
-#include "invert/answer.h"
 #include "invert/posterior.h"
 #include "io/file.h"
 #include "io/run.h"

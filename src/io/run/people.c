@@ -1,6 +1,6 @@
 /* Writes and reads people in summary.json: the population, and the parameters and verdict of every
  * person. */
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 #include <math.h>
 #include <stdio.h>

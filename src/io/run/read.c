@@ -5,7 +5,6 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "invert/answer.h"
 #include "invert/assess.h"
 #include "invert/assess/environment.h"
 #include "invert/posterior.h"
@@ -13,7 +12,6 @@
 #include "io/run.h"
 #include "io/run/folder.h"
 #include "io/run/netcdf.h"
-#include "io/run/summary.h"
 #include "setting/model.h"
 
 idm_status idm_request_hash_dynamics(idm_request *request, idm_error *opt_error)

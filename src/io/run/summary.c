@@ -13,7 +13,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run.h"
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 /* === checks ================================================================================= */
 

@@ -9,7 +9,7 @@
 #include "base/vector.h"
 #include "plan/believer/believer.h"
 #include "plan/choice.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 
 /* --- state ----------------------------------------------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include "base/arguments.h"
 #include "idm/extension/planner.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 #include "setting/model.h"
 
 typedef struct multiplier_search {

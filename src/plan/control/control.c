@@ -10,7 +10,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/soft.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* --- memory --------------------------------------------------------------------------------- */
 

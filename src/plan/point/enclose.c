@@ -6,7 +6,7 @@
 #include "plan/choice.h"
 #include "plan/point/search.h"
 #include "plan/workspace.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* Whether a lattice was solved for the ordinary POMDP, whose value is convex in the belief.
  * Parameters of a planner's own may define another problem. */

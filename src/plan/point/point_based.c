@@ -24,7 +24,7 @@
 #include "base/soft.h"
 #include "base/system.h"
 #include "plan/point/bounds.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* --- creation and planning ------------------------------------------------------------------- */
 

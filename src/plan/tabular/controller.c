@@ -13,7 +13,7 @@
 #include "idm/extension/behavior.h"
 #include "idm/extension/data.h"
 #include "plan/workspace.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* === controller learning ==================================================================== */
 

@@ -5,7 +5,7 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/tabular/learner.h"
 
 /* === learning cache ========================================================================= */

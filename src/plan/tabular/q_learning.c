@@ -14,10 +14,10 @@
 #include "base/memory.h"
 #include "base/soft.h"
 #include "idm/extension/planner.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/tabular/learner.h"
 #include "plan/workspace.h"
-#include "setting/freedom.h"
+#include "setting/model.h"
 
 /* Transitions if `budget` is auto. */
 enum { default_budget = 100000 };

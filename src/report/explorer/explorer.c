@@ -9,7 +9,6 @@
 #include "data/log.h"
 #include "io/log_file.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 #include "plan/workspace.h"
 
 /* Longest episode. */

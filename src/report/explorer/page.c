@@ -10,12 +10,11 @@
 #include "base/text.h"
 #include "idm/extension/planner.h"
 #include "io/file.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "report/explorer/explorer.h"
 #include "report/figure.h"
 #include "report/markup.h"
 #include "report/report.h"
-#include "setting/freedom.h"
 #include "setting/model.h"
 
 /* === sliders ================================================================================== */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/record.h"
 #include "idm/extension/planner.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "setting/model.h"
 
 static const char kind[] = "explore";

@@ -5,7 +5,7 @@
 
 #include "invert/assess/context_support.h"
 #include "invert/matching.h"
-#include "invert/policy.h"
+#include "invert/predict.h"
 
 static void open_few(asked *a, const char *free_blocks)
 {

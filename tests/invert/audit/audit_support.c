@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 
 static const double first_point = -5;
 static const double step = 8.0 / (AUDIT_GRID - 1);

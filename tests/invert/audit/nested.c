@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/audit/estimands.h"
 #include "invert/audit/nest_support.h"
 #include "invert/people/people_support.h"

@@ -3,8 +3,8 @@
 #ifndef IDM_TESTS_INVERT_HIERARCHY_TABLE_SUPPORT_H
 #define IDM_TESTS_INVERT_HIERARCHY_TABLE_SUPPORT_H
 
-#include "invert/grid.h"
 #include "invert/hierarchy/hierarchy.h"
+#include "invert/matching.h"
 #include "support.h"
 
 /* Person 0 has cells 0 and 1, person 1 has cell 2. Two effects are of the first parameter, the

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/matching.h"
 #include "learn/textbook_support.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "idm/extension/planner.h"
 
 static void *need(void *memory)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/assess/context_support.h"
 #include "invert/assess/uncertain_support.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "invert/assess.h"
 #include "invert/project.h"
 #include "invert/utility/mdp.h"

@@ -1,5 +1,5 @@
 /* Results of checks in summary.json: written and read back, of an older run, of another version. */
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Dynamics drawn with the decisions, in JSON. */
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Findings in summary.json: what is written is read back. */
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* People in summary.json and run.nc: both ways, and files that do not belong together. */
-#include "io/run/summary.h"
+#include "io/run/folder.h"
 
 #include <math.h>
 #include <netcdf.h>

@@ -7,7 +7,7 @@
 
 #include "data/log.h"
 #include "plan/control/plain.h"
-#include "plan/planner.h"
+#include "plan/plan.h"
 #include "plan/workspace.h"
 
 /* --- decision trees ------------------------------------------------------------------------- */

@@ -2,7 +2,6 @@
 #include "plan/control/control.h"
 #include "plan/control/plain.h"
 #include "plan/plan.h"
-#include "plan/planner.h"
 
 static const support_shape shapes[] = {{2, 3, 2, 3, 17}, {3, 2, 3, 3, 12}, {4, 2, 2, 2, 5}};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "data/trajectories.h"
+#include "data/log.h"
 #include "plan/tabular/td_support.h"
 
 enum { benches = 5, agents = 4, count = benches * agents };
