@@ -11,7 +11,8 @@ it includes.
 Every source has a test file: that of src/plan/score.c is tests/plan/score.c. A source with several parts may have one
 per part instead.
 
-A header of src/ declares functions of its own module. A file that registers a planner, an inverse planner or a sampler
+A header of src/ declares functions of its own module. A function that only its own file uses is static, unless tests call
+it; a header that only one source includes is part of that source, unless tests include it. A file that registers a planner, an inverse planner or a sampler
 is named after one of them.
 
 Parts of the paper that documents and sources cite by number must exist. So must pages, sections and sources that they
@@ -208,6 +209,28 @@ def foreign(includes, defined):
                     yield f"{file} declares what {source} defines"
 
 
+def read_tests():
+    """Text of everything outside src/ that calls the library: tests, benchmarks and examples."""
+    folders = "tests", "bench", "fuzz", "validation", "examples"
+    return "\n".join(path.read_text() for folder in folders for path in sorted(ROOT.glob(f"{folder}/**/*.[ch]")))
+
+
+def needlessly_shared(includes, defined, needed):
+    """Messages about functions and headers of src/ that have one user: the functions of a plug-in are in include/."""
+    tests = read_tests()
+    called = set(re.findall(r"\w+", tests))
+    public = set(re.findall(r"\w+", "\n".join(path.read_text() for path in ROOT.glob("include/**/*.h"))))
+    elsewhere = set().union(*needed.values())
+    for name, sources in sorted(defined.items()):
+        source = min(sources)
+        if "/" in source and name not in elsewhere | called | public | {"main"}:
+            yield f"{source}: only this file uses {name}; make it static"
+    for header in sorted(file for file in includes if file.startswith("src/") and file.endswith(".h")):
+        users = [file for file in includes if header in includes[file]]
+        if len(users) < 2 and f'"{header.removeprefix("src/")}"' not in tests:
+            yield f"{header}: used by {', '.join(users) or 'no file'} alone; move its contents there"
+
+
 def misnamed():
     """Messages about files that are not named after what they register."""
     for file in sorted(ROOT.glob("src/**/*.c")):
@@ -316,6 +339,7 @@ def main():
         failures += cycles(uses, "uses")
         failures += upward(uses, layer_of_source, "uses")
         failures += foreign(includes, defined)
+        failures += needlessly_shared(includes, defined, needed)
         failures += cycles(includes, "includes")
         failures += upward(includes, layers.get, "includes")
     for failure in failures:

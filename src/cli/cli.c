@@ -216,22 +216,6 @@ void cli_print_truncated(FILE *out, int width, const char *text)
   print_spaces(out, width - (int)idm_utf8_width(text, bytes));
 }
 
-void cli_print_interval_ends(FILE *out, double low, double high)
-{
-  if (isnan(low) && isnan(high))
-    fprintf(out, " %21s", "depends on dynamics");
-  else
-    fprintf(out, " %10.4g %10.4g", low, high);
-}
-
-void cli_print_cell(FILE *out, int width, int digits, double value)
-{
-  if (isnan(value))
-    fprintf(out, " %*s", width, "-");
-  else
-    fprintf(out, " %*.*f", width, digits, value);
-}
-
 void cli_print_quantity_heading(FILE *out, int width, const char *last)
 {
   fprintf(out, "%-*s %10s %10s %10s %10s %10s %10s %9s %9s %6s %6s\n", width, "", "mean", "sd",

@@ -176,10 +176,6 @@ int cli_width(const char *text);
 void cli_print_left(FILE *out, int width, const char *text);
 void cli_print_right(FILE *out, int width, const char *text);
 void cli_print_truncated(FILE *out, int width, const char *text);
-/* Print the ends of an interval in two columns of 10; "depends on dynamics" if both are NaN. */
-void cli_print_interval_ends(FILE *out, double low, double high);
-/* Print a number; NaN as a dash. */
-void cli_print_cell(FILE *out, int width, int digits, double value);
 /* Print the heading or a row of a table of quantities, with `width` columns for the name. */
 void cli_print_quantity_heading(FILE *out, int width, const char *last);
 void cli_print_quantity(FILE *out, int width, const char *name, const idm_diagnosis *diagnosis,

@@ -137,6 +137,15 @@ static cli_span interval_range(const idm_audit *a, size_t j)
   return range;
 }
 
+/* Print the ends of an interval in two columns of 10; "depends on dynamics" if both are NaN. */
+static void print_interval_ends(FILE *out, double low, double high)
+{
+  if (isnan(low) && isnan(high))
+    fprintf(out, " %21s", "depends on dynamics");
+  else
+    fprintf(out, " %10.4g %10.4g", low, high);
+}
+
 static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int width)
 {
   enum { columns = 24 };
@@ -155,12 +164,21 @@ static void print_groups(const cli_call *call, const idm_audit *a, size_t j, int
     const cli_span span = {n->diagnosis.q05, n->diagnosis.mean, n->diagnosis.q95};
     printf(" %7zu %9llu %10.4g %10.3g", a->people ? g->agents : g->trajectories,
            (unsigned long long)g->decisions, n->diagnosis.mean, n->diagnosis.sd);
-    cli_print_interval_ends(stdout, n->diagnosis.q05, n->diagnosis.q95);
+    print_interval_ends(stdout, n->diagnosis.q05, n->diagnosis.q95);
     printf(" %9.0f %6.3f %6.2f %6.2f  %s%s%s\n", n->diagnosis.ess_bulk, n->diagnosis.rhat,
            n->contraction, n->prior_shift,
            cli_is_graphical(call) ? cli_interval(&span, range.low, range.high, columns, drawn) : "",
            cli_is_graphical(call) ? "  " : "", idm_group_verdict_text(g));
   }
+}
+
+/* Print a number; NaN as a dash. */
+static void print_cell(FILE *out, int width, int digits, double value)
+{
+  if (isnan(value))
+    fprintf(out, " %*s", width, "-");
+  else
+    fprintf(out, " %*.*f", width, digits, value);
 }
 
 static void print_contrasts(const idm_audit *a, size_t j, int width)
@@ -176,9 +194,9 @@ static void print_contrasts(const idm_audit *a, size_t j, int width)
     printf(" - ");
     cli_print_truncated(stdout, width, c->against);
     printf(" %10.4g %10.3g", n->diagnosis.mean, n->diagnosis.sd);
-    cli_print_interval_ends(stdout, n->low, n->high);
-    cli_print_cell(stdout, 9, 4, n->positive);
-    if (holm) cli_print_cell(stdout, 8, 4, n->adjusted);
+    print_interval_ends(stdout, n->low, n->high);
+    print_cell(stdout, 9, 4, n->positive);
+    if (holm) print_cell(stdout, 8, 4, n->adjusted);
     if (c->pooled) printf(" %10.4g %10.4g", c->pooled[j].diagnosis.mean, n->shift);
     const char *word = idm_contrast_verdict_text(c);
     const bool plain = strcmp(word, idm_audit_verdict_name(IDM_AUDIT_IDENTIFIED)) == 0;

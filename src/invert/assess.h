@@ -258,10 +258,6 @@ IDM_CHECKED const char *idm_person_verdict_name(idm_person_verdict verdict);
 /* Add a note, with the reason, for each free number that has no effect on the likelihood whatever
  * the log; usable before a fit. */
 IDM_CHECKED void idm_assess_note_inert(const idm_problem *problem, idm_notes *opt_notes);
-/* Whether an answer depends on the dynamics: a plausible error of fixed dynamics moves it beyond
- * the threshold of depends-on-dynamics, or too much of a variance lies between draws of learnt
- * dynamics (between-dynamics). False for NULL. */
-IDM_CHECKED bool idm_assessment_depends(const idm_assessment *assessment);
 /* Section of the printed output that explains the verdict, as in "see MODEL above"; "" where there
  * is none. */
 IDM_CHECKED const char *idm_assessment_section(const idm_assessment *assessment);

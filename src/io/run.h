@@ -78,8 +78,6 @@ IDM_CHECKED idm_status idm_request_check(const idm_problem *problem, const idm_r
  * file is a valid problem file. */
 IDM_CHECKED idm_status idm_request_write(const idm_problem *problem, const idm_request *request,
                                          const char *path, idm_error *opt_error);
-/* True if a file is a config.yaml of a request. */
-IDM_CHECKED bool idm_request_is(const char *path);
 /* Read problem and request from a config.yaml. A problem file without the section `fit`, or in
  * another format, leaves the defaults. *ret_problem is owned by the caller. Unknown names are
  * IDM_INPUT with their place. */
@@ -142,14 +140,6 @@ IDM_CHECKED idm_status idm_run_read_unfinished(const char *folder, idm_problem *
  * *ret_assessment is owned by the caller. */
 IDM_CHECKED idm_status idm_run_assess(const char *folder, const idm_posterior *posterior,
                                       idm_assessment **ret_assessment, idm_error *opt_error);
-
-/* --- runs of dynamics ------------------------------------------------------------------------ */
-
-/* Read draws of dynamics and the problem they were learnt for. idm_dynamics_of_draw returns the
- * dynamics of a draw; idm_problem_set_dynamics puts them into a problem. */
-IDM_CHECKED idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
-                                             idm_dynamics_draws *draws, idm_notes *opt_notes,
-                                             idm_error *opt_error);
 
 /* --- files of a run -------------------------------------------------------------------------- */
 

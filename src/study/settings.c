@@ -209,8 +209,10 @@ static idm_status add_columns(idm_labels *columns, const idm_labels *more, idm_e
   return status;
 }
 
-idm_status idm_settings_columns(const idm_settings *settings, const idm_problem *problem,
-                                idm_labels *ret_columns, idm_error *opt_error)
+/* Columns that a log must keep for the fits and audits of these settings, for the caller to free.
+ */
+static idm_status settings_columns(const idm_settings *settings, const idm_problem *problem,
+                                   idm_labels *ret_columns, idm_error *opt_error)
 {
   const idm_request *r = &settings->audit.request;
   idm_labels more = {0};
@@ -233,7 +235,9 @@ idm_status idm_settings_columns(const idm_settings *settings, const idm_problem 
   return status;
 }
 
-idm_status idm_log_take(idm_problem *problem, idm_data **data, idm_error *opt_error)
+/* Store the cut points and utilities of a log in the problem, and check it. On failure the log is
+ * destroyed. */
+static idm_status take_log(idm_problem *problem, idm_data **data, idm_error *opt_error)
 {
   idm_status status = idm_problem_set_breaks(problem, (*data)->intake, opt_error);
   if (status == IDM_OK)
@@ -260,7 +264,7 @@ idm_status idm_log_read(idm_log_reader *read, const char *paths, const char *whe
                                               : idm_fail_memory(opt_error);
   free(file);
   free(condition);
-  return status == IDM_OK ? idm_log_take(problem, ret_data, opt_error) : status;
+  return status == IDM_OK ? take_log(problem, ret_data, opt_error) : status;
 }
 
 /* A log from files, or where there are none from text. */
@@ -274,7 +278,7 @@ static idm_status read_log(idm_problem *problem, const char *const *paths, size_
       idm_texts_split(opt_settings ? opt_settings->audit.request.where : "", &conditions);
   idm_status status = where ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK && opt_settings)
-    status = idm_settings_columns(opt_settings, problem, &columns, opt_error);
+    status = settings_columns(opt_settings, problem, &columns, opt_error);
   const idm_inverse *inverse =
       opt_settings ? idm_inverse_find(opt_settings->audit.request.inverse) : NULL;
   const idm_csv_options options = {.keep = (const char *const *)columns.name,
@@ -287,7 +291,7 @@ static idm_status read_log(idm_problem *problem, const char *const *paths, size_
         paths ? idm_data_read_files(paths, count, problem, &options, ret_data, opt_notes, opt_error)
               : idm_data_parse_csv(text, length, "text", problem, &options, ret_data, opt_notes,
                                    opt_error);
-  if (status == IDM_OK) status = idm_log_take(problem, ret_data, opt_error);
+  if (status == IDM_OK) status = take_log(problem, ret_data, opt_error);
   if (status == IDM_OK && opt_settings && opt_settings->audit.request.preferences[0]) {
     status = idm_preferences_read_csv(opt_settings->audit.request.preferences, *ret_data, opt_notes,
                                       opt_error);

@@ -127,10 +127,6 @@ struct idm_settings {
 bool idm_watcher_progress(void *watcher, const idm_progress_state *work);
 /* Call the watch, if there is one. Returns true to stop. */
 bool idm_watcher_call(void *watcher, double done);
-/* Columns that a log must keep for the fits and audits of these settings, for the caller to free.
- */
-idm_status idm_settings_columns(const idm_settings *settings, const idm_problem *problem,
-                                idm_labels *ret_columns, idm_error *opt_error);
 
 /* --- logs ----------------------------------------------------------------------------------- */
 
@@ -143,8 +139,6 @@ typedef idm_status idm_log_reader(const char *const *paths, size_t count,
 idm_status idm_log_read(idm_log_reader *read, const char *paths, const char *where,
                         idm_problem *problem, idm_csv_options options, idm_data **ret_data,
                         idm_notes *opt_notes, idm_error *opt_error);
-/* The second half of it. On failure the log is destroyed. */
-idm_status idm_log_take(idm_problem *problem, idm_data **data, idm_error *opt_error);
 /* The column of the people of a request; "" where there is no request, or it is of no people. */
 const char *idm_request_people(const idm_request *opt_request);
 /* Read the log that a run was fitted to, which must be unchanged. */

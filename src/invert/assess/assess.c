@@ -52,6 +52,15 @@ static verdict verdict_of_certificate(const idm_assessment *a)
   return (verdict){"a set whose certificate is closed", "see its ranges above"};
 }
 
+/* Whether an answer depends on the dynamics: a plausible error of fixed dynamics moves it beyond
+ * the threshold of depends-on-dynamics, or too much of a variance lies between draws of learnt
+ * dynamics (between-dynamics). */
+static bool assessment_depends(const idm_assessment *a)
+{
+  return a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK ||
+         a->checks.of[IDM_CHECK_BETWEEN_DYNAMICS].outcome == IDM_CHECK_REMARK;
+}
+
 static verdict verdict_of(const idm_assessment *a)
 {
   const bool point = a->answer == IDM_POINT;
@@ -74,7 +83,7 @@ static verdict verdict_of(const idm_assessment *a)
                      ""};
   if (a->checks.kind == IDM_CHECK_FIT && a->checks.of[IDM_CHECK_CHANCE].outcome == IDM_CHECK_REMARK)
     return (verdict){"the draws can be trusted; the decisions are too few to test the model", ""};
-  if (a->model.evaluated && idm_assessment_depends(a))
+  if (a->model.evaluated && assessment_depends(a))
     return (verdict){
         "the draws can be trusted, and no test rejects the model; the answer depends on dynamics",
         ""};
@@ -82,12 +91,6 @@ static verdict verdict_of(const idm_assessment *a)
                        ? "the draws can be trusted, and no test rejects the model"
                        : "the draws can be trusted; the model is unchecked",
                    ""};
-}
-
-bool idm_assessment_depends(const idm_assessment *a)
-{
-  return a && (a->checks.of[IDM_CHECK_DEPENDS].outcome == IDM_CHECK_REMARK ||
-               a->checks.of[IDM_CHECK_BETWEEN_DYNAMICS].outcome == IDM_CHECK_REMARK);
 }
 
 const char *idm_assessment_verdict(const idm_assessment *a)
@@ -283,6 +286,65 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
 
 /* --- log ------------------------------------------------------------------------------------- */
 
+/* The largest R-hat of the summarised quantities; NaN if there are none, or one chain. */
+static double max_rhat(const idm_posterior *p, const idm_assessment *a)
+{
+  double worst = p->chains > 1 ? 1 : NAN;
+  for (size_t i = 0; p->chains > 1 && i < a->quantities; i++) {
+    const bool named = !p->quantity_size || p->quantity_size[i] == 1;
+    if (named && p->summarised[i] && !(a->diagnosis[i].rhat <= worst)) worst = a->diagnosis[i].rhat;
+  }
+  return worst;
+}
+
+/* Compute objective and policy at the answer's centre. The objective of policy matching is the
+ * divergence of the demonstrator's decisions from the planner's, which is minus the log-likelihood
+ * up to the entropy of the decisions. */
+static idm_status evaluate_centre(const check_context *q, idm_optimality *finding,
+                                  idm_error *opt_error)
+{
+  const fit_context *f = q->f;
+  idm_theta *theta = NULL;
+  double log_likelihood = NAN;
+  double *centre = idm_new(f->parameters->dimension, sizeof *centre);
+  idm_status status = centre ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) {
+    idm_posterior_centre(q->posterior, centre);
+    status = idm_matching_log_likelihood(f->matching[0], centre, &log_likelihood, NULL, opt_error);
+  }
+  finding->objective = -log_likelihood;
+  if (status == IDM_OK && idm_policy_by_state(f->problem)) {
+    status = idm_theta_copy(f->problem->theta, &theta, opt_error);
+    if (status == IDM_OK) {
+      idm_parameters_set(f->parameters, centre, theta);
+      status = idm_policy_put(f->problem, theta, finding, opt_error);
+    }
+  }
+  idm_theta_destroy(theta);
+  free(centre);
+  return status;
+}
+
+/* Store objective, certificate and policy in assessment->matched. */
+static idm_status assess_matched(const check_context *q, idm_error *opt_error)
+{
+  idm_assessment *a = q->assessment;
+  idm_optimality *finding = NULL;
+  idm_status status = idm_optimality_create(0, &finding, opt_error);
+  if (status == IDM_OK) status = evaluate_centre(q, finding, opt_error);
+  if (status != IDM_OK) {
+    idm_optimality_destroy(finding);
+    return status;
+  }
+  if (q->posterior->answer == IDM_POSTERIOR) {
+    snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
+    finding->attained = max_rhat(q->posterior, a);
+    finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
+  }
+  a->matched = finding;
+  return IDM_OK;
+}
+
 /* Run the rows of the log over an open fit. The optimality record comes last: it leaves a plan in
  * the workspace, and the checks start without one. */
 static idm_status assess_log(const check_context *q, const idm_fit_monitor *opt_monitor,
@@ -290,7 +352,7 @@ static idm_status assess_log(const check_context *q, const idm_fit_monitor *opt_
 {
   if (q->f->table) idm_table_remark(q->f->table, &q->assessment->remarks);
   const idm_status status = idm_check_rows(q, true, opt_monitor, opt_error);
-  return status == IDM_OK ? idm_assess_matched(q, opt_error) : status;
+  return status == IDM_OK ? assess_matched(q, opt_error) : status;
 }
 
 /* Test of the environment for an answer that does not come from the likelihood of the decisions: it

@@ -1,7 +1,7 @@
 /* Assessment of an answer: the context of the checks, the checks of draws, chance and lattice, and
  * profile likelihoods.
  *
- * Contents: context · checks · time limit · optimality · sentence · mean dynamics · higher mode ·
+ * Contents: context · checks · time limit · sentence · mean dynamics · higher mode ·
  * importance check · full log · lattice · effects · model · evidence · draws · prior pull ·
  * profile · region · bound */
 #ifndef IDM_INVERT_ASSESS_CONTEXT_H
@@ -123,13 +123,6 @@ idm_status idm_check_time_run(const check_context *q, idm_check_id id, idm_check
 /* Within a check: whether its time is over. If so, the row `id` is recorded as left out, and the
  * check has another second for its remaining work. */
 bool idm_check_time_skip(const check_context *q, idm_check_id id);
-
-/* === optimality ============================================================================= */
-
-/* The optimality record of an answer by the likelihood, as other inverse planners return one. */
-
-/* Store objective, certificate and policy in assessment->matched. */
-idm_status idm_assess_matched(const check_context *q, idm_error *opt_error);
 
 /* === sentence =============================================================================== */
 

@@ -1,5 +1,5 @@
-/* Checks of answers with a certificate instead of a likelihood, and the optimality record of an
- * answer by the likelihood.
+/* Checks of answers with a certificate instead of a likelihood, and a test of the policy of an
+ * answer by state.
  *
  * Contents: optimality · saturated */
 #include "invert/assess/context.h"
@@ -124,67 +124,6 @@ idm_status idm_check_behavior(const check_context *q, idm_error *opt_error)
   if (status == IDM_OK) assess_behavior(q->assessment, &projection);
   idm_data_destroy(last);
   return status;
-}
-
-/* --- optimality record of a likelihood ------------------------------------------------------- */
-
-/* The objective of policy matching is the divergence of the demonstrator's decisions from the
- * planner's, which is minus the log-likelihood up to the entropy of the decisions. */
-
-/* The largest R-hat of the summarised quantities; NaN if there are none, or one chain. */
-static double max_rhat(const idm_posterior *p, const idm_assessment *a)
-{
-  double worst = p->chains > 1 ? 1 : NAN;
-  for (size_t i = 0; p->chains > 1 && i < a->quantities; i++) {
-    const bool named = !p->quantity_size || p->quantity_size[i] == 1;
-    if (named && p->summarised[i] && !(a->diagnosis[i].rhat <= worst)) worst = a->diagnosis[i].rhat;
-  }
-  return worst;
-}
-
-/* Compute objective and policy at the answer's centre. */
-static idm_status evaluate_centre(const check_context *q, idm_optimality *finding,
-                                  idm_error *opt_error)
-{
-  const fit_context *f = q->f;
-  idm_theta *theta = NULL;
-  double log_likelihood = NAN;
-  double *centre = idm_new(f->parameters->dimension, sizeof *centre);
-  idm_status status = centre ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) {
-    idm_posterior_centre(q->posterior, centre);
-    status = idm_matching_log_likelihood(f->matching[0], centre, &log_likelihood, NULL, opt_error);
-  }
-  finding->objective = -log_likelihood;
-  if (status == IDM_OK && idm_policy_by_state(f->problem)) {
-    status = idm_theta_copy(f->problem->theta, &theta, opt_error);
-    if (status == IDM_OK) {
-      idm_parameters_set(f->parameters, centre, theta);
-      status = idm_policy_put(f->problem, theta, finding, opt_error);
-    }
-  }
-  idm_theta_destroy(theta);
-  free(centre);
-  return status;
-}
-
-idm_status idm_assess_matched(const check_context *q, idm_error *opt_error)
-{
-  idm_assessment *a = q->assessment;
-  idm_optimality *finding = NULL;
-  idm_status status = idm_optimality_create(0, &finding, opt_error);
-  if (status == IDM_OK) status = evaluate_centre(q, finding, opt_error);
-  if (status != IDM_OK) {
-    idm_optimality_destroy(finding);
-    return status;
-  }
-  if (q->posterior->answer == IDM_POSTERIOR) {
-    snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
-    finding->attained = max_rhat(q->posterior, a);
-    finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
-  }
-  a->matched = finding;
-  return IDM_OK;
 }
 
 /* === saturated ================================================================================ */

@@ -343,6 +343,21 @@ static idm_status make_lists(explain_visitor *o, idm_explanation *e, const idm_d
   return rank_all(&o->settings, e, data, opt_error);
 }
 
+/* Summarise the draws of one agent, number `agent` of the visited log. */
+static idm_status measure_reactions(const explain_visitor *o, size_t agent,
+                                    idm_person_summary *person, idm_error *opt_error)
+{
+  const size_t target_block = REACTION_SAMPLES * o->reaction.draws;
+  const size_t sample_count = o->draws > target_block ? o->draws : target_block;
+  double *sample = idm_new(sample_count, sizeof *sample);
+  if (!sample) return idm_fail_memory(opt_error);
+  memcpy(sample, o->noise, o->draws * sizeof *sample);
+  person->noise = idm_reaction_interval(sample, o->draws);
+  idm_reaction_solve(&o->reaction, agent, sample, person);
+  free(sample);
+  return IDM_OK;
+}
+
 /* Explain all agents by the same numbers: one parameter, or draws of one posterior. */
 static idm_status explain_pooled(explain_visitor *o, const idm_posterior *opt_posterior,
                                  const idm_data *data, idm_explanation *e, idm_notes *opt_notes,
@@ -354,7 +369,7 @@ static idm_status explain_pooled(explain_visitor *o, const idm_posterior *opt_po
                                                 &visitor, &e->trials, opt_error)
                     : explain_point(o->problem, data, &visitor, &e->trials, opt_notes, opt_error);
   for (size_t a = 0; a < e->agents && status == IDM_OK; a++)
-    status = idm_explain_measure(o, a, &e->person[a], opt_error);
+    status = measure_reactions(o, a, &e->person[a], opt_error);
   e->reaction_draws = o->reaction.draws;
   return status;
 }
@@ -409,6 +424,14 @@ static bool append(idm_trials *to, size_t *used, const idm_trials *part, const s
   return true;
 }
 
+/* Store NaN for a person without updates. */
+static void clear_reactions(idm_person_summary *person)
+{
+  const idm_interval none = {NAN, NAN, NAN};
+  person->base_rate = person->reaction = person->noise = none;
+  person->confirming = person->disconfirming = person->asymmetry = none;
+}
+
 /* Explain one agent by the draws of a person. */
 static idm_status explain_person(const explain_visitor *parent, const idm_posterior *posterior,
                                  size_t person, const idm_data *part, idm_trials **ret_trials,
@@ -424,9 +447,9 @@ static idm_status explain_person(const explain_visitor *parent, const idm_poster
     status = idm_posterior_trials_with(o.problem, person_posterior, o.settings.draws, part,
                                        &visitor, ret_trials, opt_error);
   /* A person who is several agents of the log has no single reaction. */
-  idm_reaction_none(explained);
+  clear_reactions(explained);
   if (status == IDM_OK && part->agent_name.count == 1)
-    status = idm_explain_measure(&o, 0, explained, opt_error);
+    status = measure_reactions(&o, 0, explained, opt_error);
   *ret_reaction_draws = o.reaction.draws;
   idm_explain_visitor_close(&o);
   idm_posterior_destroy(person_posterior);
@@ -478,7 +501,7 @@ static idm_status explain_people(explain_visitor *o, const idm_posterior *poster
     idm_data *part = NULL;
     idm_trials *trials = NULL;
     if (person == people->count) {
-      idm_reaction_none(&e->person[a]);
+      clear_reactions(&e->person[a]);
       unknown_agents++;
       continue;
     }

@@ -86,8 +86,6 @@ idm_status idm_reaction_open(reaction *r, const idm_data *data, const idm_prefix
 void idm_reaction_close(reaction *r);
 /* Add the updates of a node under a draw to all agents with rows there. */
 void idm_reaction_add(reaction *r, size_t node, size_t draw, const reaction_sums *sums);
-/* Store NaN for a person without updates. */
-void idm_reaction_none(idm_person_summary *person);
 /* Compute the coefficients of an agent over the draws. `sample` is scratch, [REACTION_SAMPLES
  * draws]. */
 enum { REACTION_SAMPLES = 5 };
@@ -135,8 +133,5 @@ trials_visitor idm_explain_visitor(explain_visitor *o, idm_sizes n);
 void idm_explain_visitor_close(explain_visitor *o);
 /* Whether an action is a due action. */
 bool idm_explain_is_due(const explain_visitor *o, size_t u);
-/* Summarise the draws of one agent, number `agent` of the visited log. */
-idm_status idm_explain_measure(const explain_visitor *o, size_t agent, idm_person_summary *person,
-                               idm_error *opt_error);
 
 #endif

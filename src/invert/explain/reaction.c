@@ -269,13 +269,6 @@ idm_interval idm_reaction_interval(double *sample, size_t count)
   return (idm_interval){mean, idm_quantile(sample, count, 0.05), idm_quantile(sample, count, 0.95)};
 }
 
-void idm_reaction_none(idm_person_summary *person)
-{
-  const idm_interval none = {NAN, NAN, NAN};
-  person->base_rate = person->reaction = person->noise = none;
-  person->confirming = person->disconfirming = person->asymmetry = none;
-}
-
 /* Mean change over the mean change by Bayes' rule; NaN without updates. */
 static double ratio_of(const reaction_side *side)
 {

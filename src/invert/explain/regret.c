@@ -381,17 +381,3 @@ trials_visitor idm_explain_visitor(explain_visitor *o, idm_sizes n)
                           .plan = plan_visitor,
                           .visit = visit};
 }
-
-idm_status idm_explain_measure(const explain_visitor *o, size_t agent, idm_person_summary *person,
-                               idm_error *opt_error)
-{
-  const size_t target_block = REACTION_SAMPLES * o->reaction.draws;
-  const size_t sample_count = o->draws > target_block ? o->draws : target_block;
-  double *sample = idm_new(sample_count, sizeof *sample);
-  if (!sample) return idm_fail_memory(opt_error);
-  memcpy(sample, o->noise, o->draws * sizeof *sample);
-  person->noise = idm_reaction_interval(sample, o->draws);
-  idm_reaction_solve(&o->reaction, agent, sample, person);
-  free(sample);
-  return IDM_OK;
-}

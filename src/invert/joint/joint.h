@@ -83,8 +83,7 @@ typedef struct joint_normal {
 idm_status idm_joint_normal_create(size_t dimension, joint_normal *normal, idm_error *opt_error);
 void idm_joint_normal_clear(joint_normal *normal);
 void idm_joint_normal_copy(size_t dimension, const joint_normal *from, joint_normal *to);
-/* Convert v to natural coordinates (n in place of w), and back. */
-void idm_joint_natural(const joint_target *j, const double *v, double *natural);
+/* Convert natural coordinates (n in place of w) to v. */
 void idm_joint_inverse(const joint_target *j, const double *natural, double *v);
 /* The target with a surrogate around a mode. Borrows worker and normal, which must outlive it. */
 idm_target idm_joint_target(joint_worker *worker, const joint_normal *normal);

@@ -181,6 +181,14 @@ static bool outside_support(idm_status status)
   return status == IDM_NUMERICAL || status == IDM_INPUT;
 }
 
+/* Convert v to natural coordinates (n in place of w). */
+static void to_natural(const joint_target *j, const double *v, double *natural)
+{
+  const joint_parameters *n = j->numbers;
+  memcpy(natural, v, j->dimension * sizeof *natural);
+  if (n->natural) n->natural(n->context, v + j->ratios, natural + j->ratios);
+}
+
 /* Compute the position of v in steps from the anchor, limited to the range in which solutions are
  * about linear. */
 static void locate_on_surface(joint_worker *worker, const double *v)
@@ -188,7 +196,7 @@ static void locate_on_surface(joint_worker *worker, const double *v)
   static const double max_steps = 4; /* largest distance, in steps */
   const size_t d = worker->joint->dimension;
   if (!worker->has_surface) return;
-  idm_joint_natural(worker->joint, v, worker->surface_steps);
+  to_natural(worker->joint, v, worker->surface_steps);
   for (size_t i = 0; i < d; i++)
     worker->surface_steps[i] =
         fmin(fmax((worker->surface_steps[i] - worker->anchor[i]) / worker->step[i], -max_steps),
@@ -542,13 +550,6 @@ void idm_joint_normal_copy(size_t dimension, const joint_normal *from, joint_nor
   memcpy(to->information, from->information, dimension * bytes);
 }
 
-void idm_joint_natural(const joint_target *j, const double *v, double *natural)
-{
-  const joint_parameters *n = j->numbers;
-  memcpy(natural, v, j->dimension * sizeof *natural);
-  if (n->natural) n->natural(n->context, v + j->ratios, natural + j->ratios);
-}
-
 void idm_joint_inverse(const joint_target *j, const double *natural, double *v)
 {
   const joint_parameters *n = j->numbers;
@@ -563,7 +564,7 @@ double idm_joint_surrogate(void *context, const double *v)
   const size_t d = worker->joint->dimension;
   double sum = evaluate_without_plan(worker, v);
   if (!isfinite(sum)) return sum;
-  idm_joint_natural(worker->joint, v, worker->offset);
+  to_natural(worker->joint, v, worker->offset);
   for (size_t i = 0; i < d; i++) worker->offset[i] -= normal->mode[i];
   double square = 0;
   for (size_t i = 0; i < d; i++) {

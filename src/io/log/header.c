@@ -259,25 +259,6 @@ static idm_status map_columns(idm_log_header *header, const idm_problem *problem
   return status;
 }
 
-idm_status idm_log_header_agree(const idm_log_header *a, const idm_log_header *b,
-                                idm_error *opt_error)
-{
-  for (size_t r = 0; r < IDM_ROLE_COUNT; r++) {
-    const idm_log_role *x = &a->role[r];
-    const idm_log_role *y = &b->role[r];
-    for (size_t i = 0; i < x->count || i < y->count; i++) {
-      const char *first = i < x->count ? a->name.name[x->column[i]] : NULL;
-      const char *second = i < y->count ? b->name.name[y->column[i]] : NULL;
-      if (first && second && strcmp(first, second) == 0) continue;
-      return idm_fail_at(opt_error, b->file, (long)b->place[0].line, (long)b->place[0].column,
-                         "%s '%s' is read from one of %s and this file only; files that are read "
-                         "together have the same columns",
-                         "the column", first ? first : second, a->file);
-    }
-  }
-  return IDM_OK;
-}
-
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error)
 {

@@ -77,9 +77,6 @@ bool idm_log_header_has(const idm_log_header *header, const char *name);
  * of columns. */
 idm_status idm_log_header_map(idm_log_header *header, const idm_problem *problem,
                               const idm_csv_options *opt_options, idm_error *opt_error);
-/* IDM_INPUT unless every role has columns with the same names in both headers. */
-idm_status idm_log_header_agree(const idm_log_header *a, const idm_log_header *b,
-                                idm_error *opt_error);
 void idm_log_header_destroy(idm_log_header *header);
 /* Map a role to the first of `names` that is a column. The role stays empty if none is. */
 idm_status idm_log_header_default(idm_log_header *header, size_t id, const char *const *names,

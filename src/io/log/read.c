@@ -392,6 +392,26 @@ static idm_status fail_empty(const idm_log *log, const idm_log_counts *intake, i
 
 /* --- files ---------------------------------------------------------------------------------- */
 
+/* IDM_INPUT unless every role has columns with the same names in both headers. */
+static idm_status check_same_columns(const idm_log_header *a, const idm_log_header *b,
+                                     idm_error *opt_error)
+{
+  for (size_t r = 0; r < IDM_ROLE_COUNT; r++) {
+    const idm_log_role *x = &a->role[r];
+    const idm_log_role *y = &b->role[r];
+    for (size_t i = 0; i < x->count || i < y->count; i++) {
+      const char *first = i < x->count ? a->name.name[x->column[i]] : NULL;
+      const char *second = i < y->count ? b->name.name[y->column[i]] : NULL;
+      if (first && second && strcmp(first, second) == 0) continue;
+      return idm_fail_at(opt_error, b->file, (long)b->place[0].line, (long)b->place[0].column,
+                         "%s '%s' is read from one of %s and this file only; files that are read "
+                         "together have the same columns",
+                         "the column", first ? first : second, a->file);
+    }
+  }
+  return IDM_OK;
+}
+
 /* Read the header of a file. Later files must have the same columns as the first. */
 static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options *opt_options,
                               idm_error *opt_error)
@@ -406,7 +426,7 @@ static idm_status read_header(idm_csv *csv, idm_log *log, const idm_csv_options 
   if (status == IDM_OK) status = idm_log_header_create(&header, log->file, field, count, opt_error);
   if (status == IDM_OK) status = idm_coding_extend(log, &header, opt_error);
   if (status == IDM_OK) status = idm_log_header_map(&header, log->problem, opt_options, opt_error);
-  if (status == IDM_OK && log->at) status = idm_log_header_agree(&log->header, &header, opt_error);
+  if (status == IDM_OK && log->at) status = check_same_columns(&log->header, &header, opt_error);
   if (status == IDM_OK) status = idm_where_map(&log->where, &header, opt_error);
   if (status != IDM_OK) {
     idm_log_header_destroy(&header);

@@ -475,6 +475,21 @@ static idm_status read_request(idm_yaml_reader *reader, const idm_yaml_node *nod
                                              reader->opt_error);
 }
 
+/* Returns true if a text is "BLOCK.REST" of a block with fields, and finds the block. */
+static bool parse_field(const idm_theta *theta, const char *text, size_t *ret_id)
+{
+  const char *dot = strchr(text, '.');
+  for (size_t i = 0; dot && i < theta->blocks; i++) {
+    const idm_block_info *info = theta->block[i].info;
+    const size_t length = strlen(info->name);
+    if (!info->field || length != (size_t)(dot - text) || strncmp(info->name, text, length) != 0)
+      continue;
+    *ret_id = i;
+    return true;
+  }
+  return false;
+}
+
 /* Free one block: `key` is its name or "BLOCK.FIELD...", opt_node has its scale and prior. In a
  * list, all names that begin with the same block are read together. */
 static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
@@ -486,7 +501,7 @@ static idm_status read_block(idm_yaml_reader *reader, const idm_yaml_node *key,
   size_t id = 0;
   char before[80];
   free_selection of = {0};
-  if (idm_yaml_parse_field(theta, idm_yaml_text(key), &id)) {
+  if (parse_field(theta, idm_yaml_text(key), &id)) {
     snprintf(before, sizeof before, "%.70s.", theta->block[id].info->name);
     of = (free_selection){.entries = opt_list ? opt_list : key, .before = before};
   } else {
@@ -510,11 +525,10 @@ static bool is_read(const idm_yaml_reader *reader, const idm_yaml_node *list, si
   const idm_theta *theta = reader->problem->theta;
   size_t id[2];
   const idm_yaml_node *item = idm_yaml_item(reader->tree, list, i);
-  if (!idm_yaml_is_scalar(item) || !idm_yaml_parse_field(theta, idm_yaml_text(item), &id[0]))
-    return false;
+  if (!idm_yaml_is_scalar(item) || !parse_field(theta, idm_yaml_text(item), &id[0])) return false;
   for (size_t k = 0; k < i; k++) {
     item = idm_yaml_item(reader->tree, list, k);
-    if (idm_yaml_parse_field(theta, idm_yaml_text(item), &id[1]) && id[0] == id[1]) return true;
+    if (parse_field(theta, idm_yaml_text(item), &id[1]) && id[0] == id[1]) return true;
   }
   return false;
 }

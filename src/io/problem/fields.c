@@ -261,20 +261,6 @@ typedef struct free_fields_reader {
   char what[80];
 } free_fields_reader;
 
-bool idm_yaml_parse_field(const idm_theta *theta, const char *text, size_t *ret_id)
-{
-  const char *dot = strchr(text, '.');
-  for (size_t i = 0; dot && i < theta->blocks; i++) {
-    const idm_block_info *info = theta->block[i].info;
-    const size_t length = strlen(info->name);
-    if (!info->field || length != (size_t)(dot - text) || strncmp(info->name, text, length) != 0)
-      continue;
-    *ret_id = i;
-    return true;
-  }
-  return false;
-}
-
 /* Fail with IDM_INPUT; the message lists the valid entries. */
 static idm_status fail_entry(const free_fields_reader *f, const idm_yaml_node *node)
 {

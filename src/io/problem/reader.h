@@ -212,8 +212,6 @@ idm_status idm_yaml_read_fields(const idm_yaml_reader *reader, size_t id,
                                 const idm_yaml_node *node);
 void idm_yaml_put_fields(idm_emitter *out, const idm_setting *setting, const idm_block *block);
 
-/* Returns true if a text is "BLOCK.REST" of a block with fields, and finds the block. */
-bool idm_yaml_parse_field(const idm_theta *theta, const char *text, size_t *ret_id);
 /* Select the free numbers of a block. Entries are a list of FIELD or FIELD.ACTION, or {NAME: list,
  * ...} whose entries share one number; NULL for all fields that can be free. A field without an
  * action is one number if it is the same for all actions, otherwise one per action. With

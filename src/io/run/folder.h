@@ -257,8 +257,8 @@ void idm_request_make_absolute(idm_request *request);
 
 /* Reading of runs, for other files of this module. */
 
-/* idm_dynamics_read_run; IDM_INPUT unless the dynamics have the problem's states, actions and
- * observations. */
+/* Read draws of dynamics and the problem they were learnt for. IDM_INPUT unless the dynamics have
+ * the problem's states, actions and observations. */
 idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
                                  idm_problem **ret_learnt, idm_dynamics_draws *draws,
                                  idm_error *opt_error);

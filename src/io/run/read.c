@@ -261,14 +261,13 @@ idm_status idm_run_read_config(const char *folder, size_t limit, char **ret_text
   return status;
 }
 
-idm_status idm_dynamics_read_run(const char *folder, idm_problem **ret_problem,
-                                 idm_dynamics_draws *draws, idm_notes *opt_notes,
-                                 idm_error *opt_error)
+/* Read draws of dynamics and the problem they were learnt for. */
+static idm_status read_dynamics(const char *folder, idm_problem **ret_problem,
+                                idm_dynamics_draws *draws, idm_error *opt_error)
 {
-  idm_require(folder, ret_problem, draws);
   idm_posterior *posterior = NULL;
   *draws = (idm_dynamics_draws){0};
-  idm_status status = idm_run_read(folder, ret_problem, NULL, &posterior, opt_notes, opt_error);
+  idm_status status = idm_run_read(folder, ret_problem, NULL, &posterior, NULL, opt_error);
   if (status == IDM_OK) status = idm_posterior_dynamics(posterior, *ret_problem, draws, opt_error);
   if (status == IDM_INPUT && opt_error && posterior && !opt_error->file[0])
     snprintf(opt_error->file, sizeof opt_error->file, "%s", folder);
@@ -284,7 +283,7 @@ idm_status idm_dynamics_read_for(const char *folder, const idm_problem *problem,
                                  idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
-  const idm_status status = idm_dynamics_read_run(folder, ret_learnt, draws, NULL, opt_error);
+  const idm_status status = read_dynamics(folder, ret_learnt, draws, opt_error);
   if (status != IDM_OK) return status;
   const idm_setting *learnt = (*ret_learnt)->setting;
   if (idm_labels_same(&learnt->states, &setting->states) &&

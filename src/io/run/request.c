@@ -458,13 +458,6 @@ bool idm_yaml_has_section(const idm_location *place, const char *name)
   return has_section(place, name, NULL);
 }
 
-bool idm_request_is(const char *path)
-{
-  if (!path) return false;
-  const idm_location place = idm_location_of(path);
-  return idm_request_is_at(&place);
-}
-
 bool idm_request_is_at(const idm_location *place)
 {
   return has_section(place, "fit", "idm");

@@ -122,17 +122,6 @@ static void idm_control_specify_block(const control *c, const double *k, double 
   }
 }
 
-double idm_control_specification(const control *c, const double *k, double *sigma)
-{
-  const double *prior = c->numbers.model_prior;
-  idm_control_specify(c, k, sigma);
-  if (!c->robust) return idm_soft_divergence(c->numbers.beta, c->models, prior, k);
-  double kl = 0;
-  for (size_t m = 0; m < c->models; m++)
-    if (sigma[m] > 0) kl += sigma[m] * log(sigma[m] / prior[m]);
-  return kl > 0 ? kl : 0;
-}
-
 /* === backup ================================================================================= */
 
 /* Operator B* on the lattice and its derivative gamma P (docs/method/control.md, 7 and 8). */
@@ -175,20 +164,6 @@ double idm_control_corner_share(const control *c)
 {
   const double corner[] = {1};
   return c->lattice->corners ? idm_belief_certainty(c->numbers.certainty, 1, corner).share : 0;
-}
-
-void idm_control_rewards(control *c, size_t variant)
-{
-  const size_t k = c->sizes.states;
-  double *reward = c->rewards + variant * c->sizes.actions * c->padded;
-  const double *utility = c->utility + variant * c->sizes.actions * k;
-  const double certainty_reward = c->numbers.certainty_award * idm_control_corner_share(c);
-  for (size_t u = 0; u < c->sizes.actions; u++)
-    for (size_t i = 0; i < c->lattice->points; i++)
-      reward[u * c->padded + i] =
-          c->lattice->corners ? utility[u * k + i] + certainty_reward +
-                                    idm_belief_reward_corner(&c->numbers.belief_reward, u, i)
-                              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
 }
 
 void idm_control_select(control *c, size_t variant)

@@ -532,6 +532,21 @@ static idm_status update_dynamics(control *c, const idm_theta *theta, idm_error 
   return build_successors(c, opt_error);
 }
 
+/* Computes the immediate utility of a variant on the lattice. */
+static void sum_rewards(control *c, size_t variant)
+{
+  const size_t k = c->sizes.states;
+  double *reward = c->rewards + variant * c->sizes.actions * c->padded;
+  const double *utility = c->utility + variant * c->sizes.actions * k;
+  const double certainty_reward = c->numbers.certainty_award * idm_control_corner_share(c);
+  for (size_t u = 0; u < c->sizes.actions; u++)
+    for (size_t i = 0; i < c->lattice->points; i++)
+      reward[u * c->padded + i] =
+          c->lattice->corners ? utility[u * k + i] + certainty_reward +
+                                    idm_belief_reward_corner(&c->numbers.belief_reward, u, i)
+                              : idm_control_reward(c, variant, c->lattice->belief + i * k, u);
+}
+
 /* Copies the utility of a variant; rewards on the lattice are recomputed only if it or the award
  * changed. Returns whether they were. */
 static bool update_utility(control *c, const idm_theta *theta, size_t variant)
@@ -541,7 +556,7 @@ static bool update_utility(control *c, const idm_theta *theta, size_t variant)
   double *own = c->utility + variant * pairs;
   if (c->rewards_current && memcmp(own, utility, pairs * sizeof *own) == 0) return false;
   memcpy(own, utility, pairs * sizeof *own);
-  idm_control_rewards(c, variant);
+  sum_rewards(c, variant);
   return true;
 }
 

@@ -283,8 +283,6 @@ void idm_control_transposed(const void *context, const double *x, double *y);
 /* Adds scale[lane] times the successor row of each lane of a slice to `to`. */
 void idm_control_scatter(const control *c, size_t u, size_t m, size_t slice, const double *scale,
                          double *to);
-/* Computes the immediate utility of a variant on the lattice. */
-void idm_control_rewards(control *c, size_t variant);
 /* Selects the variant that the operator applies to. */
 void idm_control_select(control *c, size_t variant);
 /* Immediate utility at a belief, without the award for certainty. */
@@ -310,8 +308,6 @@ double idm_control_point(const control *c, const double *v, size_t point, double
 /* beta log sum_m sigma~_m exp(K_m / beta); with a risk level the CVaR, the mean over the worst
  * share of the models. opt_sigma, [model], receives sigma(m|z,u). */
 double idm_control_specify(const control *c, const double *k, double *opt_sigma);
-/* KL(sigma || sigma~), nats. sigma, [model], receives sigma(m|z,u). */
-double idm_control_specification(const control *c, const double *k, double *sigma);
 
 /* === triangle =============================================================================== */
 

@@ -74,13 +74,25 @@ static idm_status prepare(recursion *r, control *c, idm_error *opt_error)
   return idm_fail_memory(opt_error);
 }
 
+/* KL(sigma || sigma~), nats. sigma, [model], receives sigma(m|z,u). */
+static double specification_weights(const control *c, const double *k, double *sigma)
+{
+  const double *prior = c->numbers.model_prior;
+  idm_control_specify(c, k, sigma);
+  if (!c->robust) return idm_soft_divergence(c->numbers.beta, c->models, prior, k);
+  double kl = 0;
+  for (size_t m = 0; m < c->models; m++)
+    if (sigma[m] > 0) kl += sigma[m] * log(sigma[m] / prior[m]);
+  return kl > 0 ? kl : 0;
+}
+
 /* Models' part of a visit under action u: KL of sigma, surprise, award, and the weights pi sigma.
  */
 static void visit_models(recursion *r, size_t point, size_t u, contribution *contribution_at)
 {
   control *c = r->c;
   const double *k = r->k + u * c->models;
-  const double kl = idm_control_specification(c, k, r->sigma);
+  const double kl = specification_weights(c, k, r->sigma);
   contribution_at->specification += r->pi[u] * kl;
   for (size_t m = 0; m < c->models; m++) {
     const idm_successor_block *block = &c->successors->block[u * c->models + m];

@@ -2,7 +2,7 @@
  * value iteration networks.
  *
  * Contents: linear · lstm · softmax · recurrent · tree chunks · value iteration network · value
- * iteration adjoint · value iteration sweep */
+ * iteration sweep */
 #ifndef IDM_PLAN_NETWORK_NETWORK_H
 #define IDM_PLAN_NETWORK_NETWORK_H
 
@@ -194,9 +194,6 @@ static inline lstm_input idm_recurrent_begin(const recurrent *r, const double *o
   return (lstm_input){-1, known ? (int32_t)s : -1};
 }
 
-/* The content is a recurrent. */
-extern const idm_gradient_ops idm_recurrent_gradient;
-
 /* === tree chunks ============================================================================ */
 
 /* A tree of histories split into chunks, each ordered by depth. A network with a memory processes a
@@ -278,13 +275,6 @@ static inline double idm_sweep_temperature(const value_iteration *v, size_t swee
 {
   return v->weight[sweep * SWEEP_WEIGHTS + SWEEP_TEMPERATURE] * v->alpha;
 }
-
-/* === value iteration adjoint ================================================================ */
-
-/* Derivatives of value iteration with a fixed number of sweeps. */
-
-/* The content is a value_iteration. */
-extern const idm_adjoint_ops idm_value_iteration_adjoint;
 
 /* === value iteration sweep ================================================================== */
 

@@ -229,6 +229,9 @@ static idm_status observe(const void *content, void *before, void *after, const 
   return IDM_OK;
 }
 
+/* Defined at the end of this file. */
+static const idm_gradient_ops gradient_operations;
+
 static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
                                           .memory_create = memory_create,
                                           .memory_destroy = memory_destroy,
@@ -237,7 +240,7 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_TRAJECTORY,
                                           .act = act,
                                           .log_act = log_act,
                                           .observe = observe,
-                                          .derivative = &idm_recurrent_gradient};
+                                          .derivative = &gradient_operations};
 
 /* --- table of operations --------------------------------------------------------------------- */
 
@@ -648,8 +651,8 @@ static void interrupt(void *content, idm_interrupt opt_interrupt, void *context)
   ((derivative *)content)->interruption = (idm_interruption){opt_interrupt, context};
 }
 
-const idm_gradient_ops idm_recurrent_gradient = {.possible = possible,
-                                                 .create = create_gradient,
-                                                 .destroy = destroy_gradient,
-                                                 .run = run,
-                                                 .interrupt = interrupt};
+static const idm_gradient_ops gradient_operations = {.possible = possible,
+                                                     .create = create_gradient,
+                                                     .destroy = destroy_gradient,
+                                                     .run = run,
+                                                     .interrupt = interrupt};

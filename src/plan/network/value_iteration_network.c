@@ -231,12 +231,15 @@ static double value(const void *content, size_t variant, int steps, const double
 
 /* --- table of operations --------------------------------------------------------------------- */
 
+/* Defined at the end of this file. */
+static const idm_adjoint_ops adjoint_operations;
+
 static const idm_belief_ops belief = {.scratch = scratch,
                                       .policy = policy,
                                       .log_policy = log_policy,
                                       .value = value,
                                       .quality = quality,
-                                      .adjoint = &idm_value_iteration_adjoint};
+                                      .adjoint = &adjoint_operations};
 
 static const idm_block_id reads[] = {IDM_UTILITY,      IDM_DISCOUNT,    IDM_ALPHA,
                                      IDM_ACTION_PRIOR, IDM_MODEL_PRIOR, IDM_TRANSITION,
@@ -468,9 +471,9 @@ static idm_status finish(void *content, idm_theta *derivative, idm_error *opt_er
   return IDM_OK;
 }
 
-const idm_adjoint_ops idm_value_iteration_adjoint = {.dynamics = true,
-                                                     .create = create_adjoint,
-                                                     .destroy = destroy_adjoint,
-                                                     .begin = begin,
-                                                     .point = point,
-                                                     .finish = finish};
+static const idm_adjoint_ops adjoint_operations = {.dynamics = true,
+                                                   .create = create_adjoint,
+                                                   .destroy = destroy_adjoint,
+                                                   .begin = begin,
+                                                   .point = point,
+                                                   .finish = finish};

@@ -1,7 +1,7 @@
 /* Planners that learn by acting, or from transitions of a log; the temporal-difference learner and
  * its derivatives.
  *
- * Contents: learning cache · batch · controller · td learner · td rule · td gradient · td lanes */
+ * Contents: learning cache · batch · controller · td learner · td rule · td lanes */
 #ifndef IDM_PLAN_TABULAR_LEARNER_H
 #define IDM_PLAN_TABULAR_LEARNER_H
 
@@ -160,13 +160,6 @@ td_numbers idm_td_free_numbers(const idm_theta *theta);
  * values, perseverance and lapse. */
 void idm_td_put_gradient(idm_theta *derivative, double temperature, const double *by,
                          choice_bias_gradient both);
-
-/* === td gradient ============================================================================ */
-
-/* Derivatives of the temporal-difference learner. */
-
-/* The content is a td_learner. */
-extern const idm_gradient_ops idm_td_gradient;
 
 /* === td lanes =============================================================================== */
 

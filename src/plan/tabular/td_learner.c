@@ -189,6 +189,9 @@ static idm_status observe(const void *content, void *before, void *after, const 
   return IDM_OK;
 }
 
+/* Defined at the end of this file. */
+static const idm_gradient_ops gradient_operations;
+
 static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_REWARD,
                                           .accepts_no_action = true,
                                           .memory_create = memory_create,
@@ -198,7 +201,7 @@ static const idm_behavior_ops behavior = {.scope = IDM_SCOPE_AGENT | IDM_SCOPE_R
                                           .act = act,
                                           .log_act = log_act,
                                           .observe = observe,
-                                          .derivative = &idm_td_gradient};
+                                          .derivative = &gradient_operations};
 
 /* --- table of operations --------------------------------------------------------------------- */
 
@@ -481,9 +484,9 @@ static void interrupt(void *content, idm_interrupt opt_interrupt, void *context)
   ((td_gradient *)content)->interruption = (idm_interruption){opt_interrupt, context};
 }
 
-const idm_gradient_ops idm_td_gradient = {.possible = possible,
-                                          .create = create_gradient,
-                                          .destroy = destroy,
-                                          .run = run,
-                                          .interrupt = interrupt,
-                                          .lanes = &idm_td_lanes};
+static const idm_gradient_ops gradient_operations = {.possible = possible,
+                                                     .create = create_gradient,
+                                                     .destroy = destroy,
+                                                     .run = run,
+                                                     .interrupt = interrupt,
+                                                     .lanes = &idm_td_lanes};
