@@ -627,7 +627,7 @@ static int bench_margin(const char *path)
     check(idm_inverse_fit(idm_inverse_find("regularised-margin"), problem, data, &settings, NULL,
                           &posterior, NULL, &error));
     taken[i] = since(begun, 1);
-    slope = posterior->finding->attained;
+    slope = posterior->optimality->attained;
     idm_posterior_destroy(posterior);
   }
   const span middle = median(taken, count);

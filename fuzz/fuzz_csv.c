@@ -112,15 +112,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
       expect(idm_prefix_tree_create(data, IDM_SCOPE_TRAJECTORY, &tree, &error) == IDM_OK,
              error.message);
       idm_prefix_tree_destroy(tree);
-      idm_log_size sum = data->intake->kept;
-      for (size_t i = 0; i < data->intake->reasons; i++) {
-        sum.rows += data->intake->dropped[i].lost.rows;
-        sum.trajectories += data->intake->dropped[i].lost.trajectories;
-        sum.agents += data->intake->dropped[i].lost.agents;
+      idm_log_size sum = data->log_counts->kept;
+      for (size_t i = 0; i < data->log_counts->reasons; i++) {
+        sum.rows += data->log_counts->dropped[i].lost.rows;
+        sum.trajectories += data->log_counts->dropped[i].lost.trajectories;
+        sum.agents += data->log_counts->dropped[i].lost.agents;
       }
-      expect(memcmp(&sum, &data->intake->read, sizeof sum) == 0, "counts do not add up");
-      expect(data->intake->kept.rows == data->rows, "rows disappear uncounted");
-      expect(data->intake->kept.trajectories == data->trajectories, "trajectories disappear");
+      expect(memcmp(&sum, &data->log_counts->read, sizeof sum) == 0, "counts do not add up");
+      expect(data->log_counts->kept.rows == data->rows, "rows disappear uncounted");
+      expect(data->log_counts->kept.trajectories == data->trajectories, "trajectories disappear");
       if (shape == 0) write_and_read(data, problem);
     } else {
       expect(data == NULL, "data beside an error");

@@ -23,7 +23,7 @@ typedef struct fixture {
   idm_parameters *parameters;
   idm_posterior *posterior;
   idm_assessment *assessment;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   idm_calibration *calibration;
   idm_calibration_settings calibration_settings;
   idm_matching *matching;
@@ -71,7 +71,7 @@ typedef struct fixture {
   idm_labels labels; /* output */
   idm_notes notes;
   idm_predicate predicate; /* output */
-  idm_log_counts *intake;
+  idm_log_counts *log_counts;
   idm_groups groups; /* empty */
   idm_audit audit;   /* empty */
   idm_audit_request audit_request;
@@ -150,7 +150,7 @@ static void make(fixture *f, const char *yaml)
   check(idm_project(f->problem, f->data, idm_inverse_find("bayes"), &f->request.settings, NULL,
                     &f->posterior, &f->projection, NULL, &support_error));
   check(idm_assess_draws(f->posterior, &f->assessment, &support_error));
-  check(idm_optimality_create(2, &f->finding, &support_error));
+  check(idm_optimality_create(2, &f->optimality, &support_error));
   idm_calibration_settings_default(&f->calibration_settings);
   f->calibration_settings.replications = 1;
   check(idm_calibration_create(f->problem, &f->calibration_settings, &f->calibration,
@@ -167,7 +167,7 @@ static void make(fixture *f, const char *yaml)
   idm_solver_default(&f->solver);
   support_path(f->path);
   check(idm_file_create(f->path, &f->file, &support_error));
-  check(idm_log_counts_create(1, 1, &f->intake, &support_error));
+  check(idm_log_counts_create(1, 1, &f->log_counts, &support_error));
   f->own_problem = support_yaml(yaml);
   idm_learn_settings_default(&f->learn_settings);
   f->learn_settings.threads = 1;
@@ -193,7 +193,7 @@ static void unmake(fixture *f)
   idm_chains_destroy(f->chains);
   idm_calibration_destroy(f->calibration);
   idm_assessment_destroy(f->assessment);
-  idm_optimality_destroy(f->finding);
+  idm_optimality_destroy(f->optimality);
   idm_posterior_destroy(f->posterior);
   idm_gradient_destroy(f->gradient);
   idm_scorer_destroy(f->scorer);
@@ -209,7 +209,7 @@ static void unmake(fixture *f)
   idm_workspace_destroy(f->workspace);
   idm_notes_clear(&f->notes);
   idm_predicate_clear(&f->predicate);
-  idm_log_counts_destroy(f->intake);
+  idm_log_counts_destroy(f->log_counts);
   idm_labels_destroy(&f->labels);
   idm_dynamics_draws_clear(&f->draws);
   idm_dynamics_draws_clear(&f->own_draws);

@@ -66,9 +66,9 @@ static idm_status fit_class(cli_call *call, const idm_class *model_class, idm_pr
   request->settings = saved_settings;
   o->seconds = idm_seconds() - begun;
   o->done = status == IDM_OK;
-  if (o->done && posterior->finding) {
-    o->evaluated = posterior->finding->evaluated;
-    o->open = posterior->finding->open;
+  if (o->done && posterior->optimality) {
+    o->evaluated = posterior->optimality->evaluated;
+    o->open = posterior->optimality->open;
   }
   idm_posterior_destroy(posterior);
   if (status == IDM_MEMORY || status == IDM_SYSTEM) {

@@ -33,23 +33,23 @@ static json_t *counts_json(idm_log_size count)
   return object;
 }
 
-static json_t *dropped_json(const idm_log_counts *intake)
+static json_t *dropped_json(const idm_log_counts *log_counts)
 {
   json_t *array = json_array();
-  for (size_t i = 0; i < intake->reasons; i++) {
-    json_t *object = counts_json(intake->dropped[i].lost);
-    idm_json_set(&object, "reason", idm_json_text(intake->dropped[i].reason));
-    idm_json_set(&object, "missing", count_json(intake->dropped[i].missing));
+  for (size_t i = 0; i < log_counts->reasons; i++) {
+    json_t *object = counts_json(log_counts->dropped[i].lost);
+    idm_json_set(&object, "reason", idm_json_text(log_counts->dropped[i].reason));
+    idm_json_set(&object, "missing", count_json(log_counts->dropped[i].missing));
     idm_json_append(&array, object);
   }
   return array;
 }
 
-static json_t *cuts_json(const idm_problem *problem, const idm_log_counts *intake)
+static json_t *cuts_json(const idm_problem *problem, const idm_log_counts *log_counts)
 {
   json_t *all = json_object();
-  for (size_t i = 0; i < intake->cuts; i++) {
-    const idm_breakpoints *cut = &intake->cut[i];
+  for (size_t i = 0; i < log_counts->cuts; i++) {
+    const idm_breakpoints *cut = &log_counts->cut[i];
     const idm_derived *derived = &problem->columns.derived[cut->derived];
     json_t *object = json_object();
     idm_json_set(&object, "column", json_string(derived->source.name[0]));
@@ -167,17 +167,17 @@ static json_t *faults_json(const idm_read_errors *faults)
 
 static json_t *report_json(const log_report *l)
 {
-  const idm_log_counts *intake = l->data->intake;
+  const idm_log_counts *log_counts = l->data->log_counts;
   const idm_setting *setting = l->problem->setting;
   const idm_lint *lint = l->lint;
   json_t *object = json_object();
-  idm_json_set(&object, "read", counts_json(intake->read));
-  idm_json_set(&object, "dropped", dropped_json(intake));
-  idm_json_set(&object, "kept", counts_json(intake->kept));
-  idm_json_set(&object, "closing", count_json(intake->final_rows));
-  idm_json_set(&object, "parted", count_json(intake->truncated));
-  idm_json_set(&object, "unsorted", count_json(intake->unsorted));
-  idm_json_set(&object, "cuts", cuts_json(l->problem, intake));
+  idm_json_set(&object, "read", counts_json(log_counts->read));
+  idm_json_set(&object, "dropped", dropped_json(log_counts));
+  idm_json_set(&object, "kept", counts_json(log_counts->kept));
+  idm_json_set(&object, "closing", count_json(log_counts->final_rows));
+  idm_json_set(&object, "parted", count_json(log_counts->truncated));
+  idm_json_set(&object, "unsorted", count_json(log_counts->unsorted));
+  idm_json_set(&object, "cuts", cuts_json(l->problem, log_counts));
   idm_json_set(&object, "actions", labels_json(&setting->actions, lint->action));
   idm_json_set(&object, "observations", labels_json(&setting->observations, lint->observation));
   json_t *missing = json_object();
@@ -213,25 +213,25 @@ static void print_count(const char *what, idm_log_size count)
   printf(" %10zu %13zu %8zu\n", count.rows, count.trajectories, count.agents);
 }
 
-static void print_intake(const idm_problem *problem, const idm_log_counts *intake)
+static void print_log_counts(const idm_problem *problem, const idm_log_counts *log_counts)
 {
   printf("%-40s %10s %13s %8s\n", "", "rows", "trajectories", "agents");
-  print_count("read", intake->read);
-  for (size_t i = 0; i < intake->reasons; i++) {
+  print_count("read", log_counts->read);
+  for (size_t i = 0; i < log_counts->reasons; i++) {
     char what[400];
-    snprintf(what, sizeof what, "- %s", intake->dropped[i].reason);
-    print_count(what, intake->dropped[i].lost);
+    snprintf(what, sizeof what, "- %s", log_counts->dropped[i].reason);
+    print_count(what, log_counts->dropped[i].lost);
   }
-  print_count("kept", intake->kept);
-  if (intake->final_rows)
+  print_count("kept", log_counts->kept);
+  if (log_counts->final_rows)
     printf("%zu of these rows only record the final state of a trajectory, without a decision\n",
-           intake->final_rows);
-  for (size_t i = 0; i < intake->reasons; i++)
-    if (intake->dropped[i].missing)
+           log_counts->final_rows);
+  for (size_t i = 0; i < log_counts->reasons; i++)
+    if (log_counts->dropped[i].missing)
       printf("%s: %zu of these rows have a missing value in the column\n",
-             intake->dropped[i].reason, intake->dropped[i].missing);
-  for (size_t i = 0; i < intake->cuts; i++) {
-    const idm_breakpoints *cut = &intake->cut[i];
+             log_counts->dropped[i].reason, log_counts->dropped[i].missing);
+  for (size_t i = 0; i < log_counts->cuts; i++) {
+    const idm_breakpoints *cut = &log_counts->cut[i];
     printf("%s: cut at", problem->columns.derived[cut->derived].name);
     for (size_t k = 0; k < cut->count; k++) printf(" %.6g", cut->at[k]);
     printf(" (mean %.6g, sd %.6g of %zu rows)\n", cut->mean, cut->sd, cut->rows);
@@ -348,28 +348,29 @@ static void print_impossible(const log_report *l)
 /* Add notes on peculiarities of the log, with remedies. */
 static void add_recommendations(cli_call *call, const log_report *l)
 {
-  const idm_log_counts *intake = l->data->intake;
+  const idm_log_counts *log_counts = l->data->log_counts;
   const idm_lint *lint = l->lint;
   idm_notes *notes = &call->notes;
-  if (!intake->timed)
+  if (!log_counts->timed)
     idm_notes_add(notes, "there is no time column: rows are used in file order; if that is not the "
                          "order of time, map a column by data: {time: COLUMN}");
-  if (intake->unsorted)
-    idm_notes_add(notes, "%zu trajector%s with rows out of time order %s sorted", intake->unsorted,
-                  intake->unsorted == 1 ? "y" : "ies", intake->unsorted == 1 ? "was" : "were");
+  if (log_counts->unsorted)
+    idm_notes_add(notes, "%zu trajector%s with rows out of time order %s sorted",
+                  log_counts->unsorted, log_counts->unsorted == 1 ? "y" : "ies",
+                  log_counts->unsorted == 1 ? "was" : "were");
   if (lint->single)
     idm_notes_add(notes,
                   "%zu trajector%s of one row, with a first decision only; data: {rules: [{least: "
                   "2}]} excludes them",
                   lint->single, lint->single == 1 ? "y is" : "ies are");
-  if (intake->mixed)
+  if (log_counts->mixed)
     idm_notes_add(notes,
                   "line ends are inconsistent (LF, CRLF, CR) in %zu file%s: all are read; a file "
                   "that was concatenated from others may contain a second header",
-                  intake->mixed, intake->mixed == 1 ? "" : "s");
-  if (intake->marked)
-    idm_notes_add(notes, "%zu file%s with a byte order mark, which is skipped", intake->marked,
-                  intake->marked == 1 ? " begins" : "s begin");
+                  log_counts->mixed, log_counts->mixed == 1 ? "" : "s");
+  if (log_counts->marked)
+    idm_notes_add(notes, "%zu file%s with a byte order mark, which is skipped", log_counts->marked,
+                  log_counts->marked == 1 ? " begins" : "s begin");
   if (lint->unfiltered)
     idm_notes_add(notes,
                   "%zu row%s after a missing action or an impossible observation %s excluded from "
@@ -385,7 +386,7 @@ static void print_table(const log_report *l)
 {
   const idm_setting *setting = l->problem->setting;
   const idm_lint *lint = l->lint;
-  print_intake(l->problem, l->data->intake);
+  print_log_counts(l->problem, l->data->log_counts);
   print_labels("action", &setting->actions, lint->action, lint->action_missing, l->data->rows);
   print_remaining("(missed)", lint->missed, l->data->rows);
   print_labels("observation", &setting->observations, lint->observation, lint->observation_missing,

@@ -90,25 +90,25 @@ static const char *contraction_of(const idm_assessment *a, size_t quantity, char
 }
 
 /* Point estimates, with their ranges for a set-valued answer. */
-static void print_point(FILE *out, const idm_posterior *p, const idm_optimality *opt_finding,
+static void print_point(FILE *out, const idm_posterior *p, const idm_optimality *opt_optimality,
                         int width)
 {
-  const double *range = opt_finding ? opt_finding->range : NULL;
+  const double *range = opt_optimality ? opt_optimality->range : NULL;
   char buffer[256];
   fprintf(out, "%-*s %12s%s\n", width, "", "value", range ? "    from ... to" : "");
   for (size_t i = 0; i < p->quantity.count; i++) {
     if (!p->summarised[i]) continue;
     cli_print_left(out, width, idm_quantity_label(p->quantity.name[i], buffer, sizeof buffer));
     fprintf(out, " %12.6g", p->value[i * p->chains * p->draws]);
-    if (range && i < opt_finding->free)
-      fprintf(out, "    %.6g%s ... %.6g%s", range[2 * i], opt_finding->at_box[2 * i] ? "*" : "",
-              range[2 * i + 1], opt_finding->at_box[2 * i + 1] ? "*" : "");
+    if (range && i < opt_optimality->free)
+      fprintf(out, "    %.6g%s ... %.6g%s", range[2 * i], opt_optimality->at_box[2 * i] ? "*" : "",
+              range[2 * i + 1], opt_optimality->at_box[2 * i + 1] ? "*" : "");
     fprintf(out, "\n");
   }
   if (range) fprintf(out, "* end of the box constraint, not determined by the data\n");
-  if (opt_finding)
-    fprintf(out, "\nobjective %.8g, %s %.3g (closed at %.3g)\n", opt_finding->objective,
-            opt_finding->certificate, opt_finding->attained, opt_finding->closed);
+  if (opt_optimality)
+    fprintf(out, "\nobjective %.8g, %s %.3g (closed at %.3g)\n", opt_optimality->objective,
+            opt_optimality->certificate, opt_optimality->attained, opt_optimality->closed);
 }
 
 void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterior *posterior,
@@ -130,7 +130,7 @@ void cli_print_posterior(const cli_call *opt_call, FILE *out, const idm_posterio
     return;
   }
   if (posterior->answer != IDM_POSTERIOR) {
-    print_point(out, posterior, assessment->finding, width);
+    print_point(out, posterior, assessment->optimality, width);
     return;
   }
   cli_print_quantity_heading(out, width, "contr.");

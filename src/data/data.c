@@ -1,6 +1,6 @@
 /* Logs of decisions in memory: validation, names, designs, and counts of rows read.
  *
- * Contents: data · intake */
+ * Contents: data · log counts */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 void idm_data_destroy(idm_data *data)
 {
   if (!data) return;
-  idm_log_counts_destroy(data->intake);
+  idm_log_counts_destroy(data->log_counts);
   idm_preferences_destroy(data->preferences);
   void *const arrays[] = {
       data->action,        data->observation,  data->available,     data->line,
@@ -319,7 +319,7 @@ idm_status idm_data_validate(const idm_data *data, const idm_setting *setting, i
   return status;
 }
 
-/* === intake ================================================================================= */
+/* === log counts ============================================================================= */
 
 /* Counts of the rows of a log by outcome of reading. */
 
@@ -328,36 +328,36 @@ idm_status idm_log_counts_create(size_t reasons, size_t cuts, idm_log_counts **r
 {
   idm_require(ret_counts);
   *ret_counts = NULL;
-  idm_log_counts *intake = idm_new(1, sizeof *intake);
-  if (!intake) return idm_fail_memory(opt_error);
-  intake->dropped = idm_new(reasons, sizeof *intake->dropped);
-  intake->cut = idm_new(cuts, sizeof *intake->cut);
-  if (!intake->dropped || !intake->cut) {
-    idm_log_counts_destroy(intake);
+  idm_log_counts *log_counts = idm_new(1, sizeof *log_counts);
+  if (!log_counts) return idm_fail_memory(opt_error);
+  log_counts->dropped = idm_new(reasons, sizeof *log_counts->dropped);
+  log_counts->cut = idm_new(cuts, sizeof *log_counts->cut);
+  if (!log_counts->dropped || !log_counts->cut) {
+    idm_log_counts_destroy(log_counts);
     return idm_fail_memory(opt_error);
   }
-  intake->reasons = reasons;
-  intake->cuts = cuts;
-  *ret_counts = intake;
+  log_counts->reasons = reasons;
+  log_counts->cuts = cuts;
+  *ret_counts = log_counts;
   return IDM_OK;
 }
 
-void idm_log_counts_destroy(idm_log_counts *intake)
+void idm_log_counts_destroy(idm_log_counts *log_counts)
 {
-  if (!intake) return;
-  for (size_t i = 0; i < intake->reasons; i++) free(intake->dropped[i].reason);
-  for (size_t i = 0; i < intake->cuts; i++) free(intake->cut[i].at);
-  free(intake->dropped);
-  free(intake->cut);
-  free(intake);
+  if (!log_counts) return;
+  for (size_t i = 0; i < log_counts->reasons; i++) free(log_counts->dropped[i].reason);
+  for (size_t i = 0; i < log_counts->cuts; i++) free(log_counts->cut[i].at);
+  free(log_counts->dropped);
+  free(log_counts->cut);
+  free(log_counts);
 }
 
-idm_status idm_problem_set_breaks(idm_problem *problem, const idm_log_counts *intake,
+idm_status idm_problem_set_breaks(idm_problem *problem, const idm_log_counts *log_counts,
                                   idm_error *opt_error)
 {
-  idm_require(problem, intake);
-  for (size_t i = 0; i < intake->cuts; i++) {
-    const idm_breakpoints *cut = &intake->cut[i];
+  idm_require(problem, log_counts);
+  for (size_t i = 0; i < log_counts->cuts; i++) {
+    const idm_breakpoints *cut = &log_counts->cut[i];
     if (cut->derived >= problem->columns.derived_count ||
         problem->columns.derived[cut->derived].cuts != cut->count)
       return idm_fail(opt_error, IDM_USAGE, "these cut points are of another problem's columns");

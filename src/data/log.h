@@ -97,10 +97,11 @@ typedef struct idm_log_counts {
 IDM_CHECKED idm_status idm_log_counts_create(size_t reasons, size_t cuts,
                                              idm_log_counts **ret_counts, idm_error *opt_error);
 /* Free the counts. Accepts NULL. */
-IDM_CHECKED void idm_log_counts_destroy(idm_log_counts *intake);
+IDM_CHECKED void idm_log_counts_destroy(idm_log_counts *log_counts);
 /* Store the cut points of a log in the problem, so that other logs are coded with the same cut
  * points. IDM_USAGE if they belong to columns of another problem. */
-IDM_CHECKED idm_status idm_problem_set_breaks(idm_problem *problem, const idm_log_counts *intake,
+IDM_CHECKED idm_status idm_problem_set_breaks(idm_problem *problem,
+                                              const idm_log_counts *log_counts,
                                               idm_error *opt_error);
 
 /* === lint =================================================================================== */

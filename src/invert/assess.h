@@ -7,8 +7,8 @@
 
 #include "base/arguments.h"
 #include "idm/extension/data.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/posterior.h"
-#include "idm/extension/settings.h"
 #include "idm/fit.h"
 #include "infer/chains.h"
 #include "invert/checks.h"
@@ -218,7 +218,7 @@ typedef struct idm_assessment {
   idm_labels person_name;
   idm_person *person;
 
-  idm_optimality *finding; /* of an answer without a likelihood; NULL elsewhere */
+  idm_optimality *optimality; /* of an answer without a likelihood; NULL elsewhere */
   idm_optimality
       *matched; /* of an answer by the likelihood: its objective, -log-likelihood at the centre; for
                    draws, R-hat of the worst number as certificate (none for a point); where states

@@ -7,7 +7,7 @@
 #include "base/arguments.h"
 #include "idm/audit.h"
 #include "idm/extension/data.h"
-#include "idm/extension/settings.h"
+#include "idm/extension/fit_settings.h"
 #include "invert/assess.h"
 #include "invert/cut.h"
 

@@ -19,7 +19,7 @@
 #include "invert/matching.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
-#include "invert/utility/preferred.h"
+#include "invert/utility/preference_model.h"
 #include "plan/plan.h"
 
 /* === recovery =============================================================================== */

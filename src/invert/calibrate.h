@@ -7,7 +7,7 @@
 #include "base/key.h"
 #include "idm/calibrate.h"
 #include "idm/extension/data.h"
-#include "idm/extension/settings.h"
+#include "idm/extension/fit_settings.h"
 
 /* Settings of a study. Each replication draws the free numbers from the prior, simulates a log,
  * fits it and ranks the true values among the draws. Where the inverse planner needs preferences,

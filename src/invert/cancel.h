@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 
 #include "base/system.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/planner.h"
-#include "idm/extension/settings.h"
 #include "plan/plan.h"
 
 typedef struct idm_cancel {

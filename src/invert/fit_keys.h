@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/key.h"
-#include "idm/extension/settings.h"
+#include "idm/extension/fit_settings.h"
 
 /* Words of idm_keep_likelihood. */
 extern const char *const idm_keep_words[];

@@ -11,9 +11,9 @@
 #include "base/arguments.h"
 #include "base/record.h"
 #include "idm/extension/data.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/sampler.h"
-#include "idm/extension/settings.h"
 #include "idm/status.h"
 #include "plan/plan.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/arguments.h"
 #include "idm/extension/data.h"
-#include "idm/extension/settings.h"
+#include "idm/extension/fit_settings.h"
 
 /* === people ================================================================================= */
 

@@ -70,15 +70,15 @@ idm_status idm_policy_plan(const idm_problem *problem, const idm_theta *theta, d
 }
 
 idm_status idm_policy_put(const idm_problem *problem, const idm_theta *theta,
-                          idm_optimality *finding, idm_error *opt_error)
+                          idm_optimality *optimality, idm_error *opt_error)
 {
   const idm_setting *setting = problem->setting;
   const size_t numbers = idm_times(setting->states.count, setting->actions.count);
-  finding->policy = idm_new(numbers, sizeof *finding->policy);
-  idm_status status = finding->policy ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &finding->state, opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->actions, &finding->action, opt_error);
-  if (status == IDM_OK) status = idm_policy_plan(problem, theta, finding->policy, opt_error);
+  optimality->policy = idm_new(numbers, sizeof *optimality->policy);
+  idm_status status = optimality->policy ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->states, &optimality->state, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&setting->actions, &optimality->action, opt_error);
+  if (status == IDM_OK) status = idm_policy_plan(problem, theta, optimality->policy, opt_error);
   return status;
 }
 

@@ -1,6 +1,6 @@
-/* Posteriors, learnt dynamics of draws, and findings.
+/* Posteriors, learnt dynamics of draws, and optimality records.
  *
- * Contents: posterior · between · drawn · finding */
+ * Contents: posterior · between · drawn · optimality */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void idm_posterior_destroy(idm_posterior *posterior)
   free(posterior->series);
   idm_joint_dynamics_destroy(posterior->dynamics);
   idm_dynamics_sets_destroy(posterior->drawn);
-  idm_optimality_destroy(posterior->finding);
+  idm_optimality_destroy(posterior->optimality);
   idm_table_destroy(posterior->table);
   free(posterior);
 }
@@ -414,16 +414,17 @@ const char *idm_dynamics_sets_describe(const idm_posterior *opt_posterior, idm_d
   return buffer;
 }
 
-/* === finding ================================================================================ */
+/* === optimality ============================================================================= */
 
 /* Findings: statements of an inverse planner on the optimality of its answer. */
 
-idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding, idm_error *opt_error)
+idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_optimality,
+                                 idm_error *opt_error)
 {
-  idm_require(ret_finding);
-  *ret_finding = idm_new(1, sizeof **ret_finding);
-  if (!*ret_finding) return idm_fail_memory(opt_error);
-  **ret_finding = (idm_optimality){.objective = NAN, .attained = NAN, .free = numbers};
+  idm_require(ret_optimality);
+  *ret_optimality = idm_new(1, sizeof **ret_optimality);
+  if (!*ret_optimality) return idm_fail_memory(opt_error);
+  **ret_optimality = (idm_optimality){.objective = NAN, .attained = NAN, .free = numbers};
   return IDM_OK;
 }
 
@@ -440,49 +441,49 @@ static bool copy_arrays(const idm_optimality *from, idm_optimality *to)
          !from->at_box == !to->at_box && !from->policy == !to->policy && !from->count == !to->count;
 }
 
-idm_status idm_optimality_copy(const idm_optimality *finding, idm_optimality **ret_finding,
+idm_status idm_optimality_copy(const idm_optimality *optimality, idm_optimality **ret_optimality,
                                idm_error *opt_error)
 {
-  idm_require(finding, ret_finding);
-  *ret_finding = NULL;
-  idm_optimality *copy = idm_duplicate(finding, 1, sizeof *copy);
+  idm_require(optimality, ret_optimality);
+  *ret_optimality = NULL;
+  idm_optimality *copy = idm_duplicate(optimality, 1, sizeof *copy);
   if (!copy) return idm_fail_memory(opt_error);
   copy->state = (idm_labels){0};
   copy->action = (idm_labels){0};
   copy->words = (idm_notes){0};
   copy->faults = (idm_notes){0};
-  idm_status status = copy_arrays(finding, copy) ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&finding->state, &copy->state, opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&finding->action, &copy->action, opt_error);
-  for (size_t i = 0; i < finding->words.count; i++)
-    idm_notes_add(&copy->words, "%s", finding->words.text[i]);
-  for (size_t i = 0; i < finding->faults.count; i++)
-    idm_notes_add(&copy->faults, "%s", finding->faults.text[i]);
+  idm_status status = copy_arrays(optimality, copy) ? IDM_OK : idm_fail_memory(opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&optimality->state, &copy->state, opt_error);
+  if (status == IDM_OK) status = idm_labels_copy(&optimality->action, &copy->action, opt_error);
+  for (size_t i = 0; i < optimality->words.count; i++)
+    idm_notes_add(&copy->words, "%s", optimality->words.text[i]);
+  for (size_t i = 0; i < optimality->faults.count; i++)
+    idm_notes_add(&copy->faults, "%s", optimality->faults.text[i]);
   if (status == IDM_OK)
-    *ret_finding = copy;
+    *ret_optimality = copy;
   else
     idm_optimality_destroy(copy);
   return status;
 }
 
-void idm_optimality_destroy(idm_optimality *finding)
+void idm_optimality_destroy(idm_optimality *optimality)
 {
-  if (!finding) return;
-  free(finding->direction);
-  free(finding->range);
-  free(finding->at_box);
-  free(finding->policy);
-  free(finding->count);
-  idm_labels_destroy(&finding->state);
-  idm_labels_destroy(&finding->action);
-  idm_notes_clear(&finding->words);
-  idm_notes_clear(&finding->faults);
-  free(finding);
+  if (!optimality) return;
+  free(optimality->direction);
+  free(optimality->range);
+  free(optimality->at_box);
+  free(optimality->policy);
+  free(optimality->count);
+  idm_labels_destroy(&optimality->state);
+  idm_labels_destroy(&optimality->action);
+  idm_notes_clear(&optimality->words);
+  idm_notes_clear(&optimality->faults);
+  free(optimality);
 }
 
-bool idm_optimality_certified(const idm_optimality *finding)
+bool idm_optimality_certified(const idm_optimality *optimality)
 {
-  return finding && finding->attained <= finding->closed;
+  return optimality && optimality->attained <= optimality->closed;
 }
 
 /* === accessors ============================================================================== */

@@ -9,11 +9,11 @@
 
 #include "base/arguments.h"
 #include "base/key.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/optimality.h"
 #include "idm/extension/parameters.h"
 #include "idm/extension/posterior.h"
-#include "idm/extension/settings.h"
 #include "infer/chains.h"
 
 /* === posterior ============================================================================== */
@@ -126,11 +126,11 @@ idm_status idm_inverse_check_table(const idm_inverse *inverse, idm_error *opt_er
 
 /* === optimality ============================================================================= */
 
-/* Deep copy of a report. *ret_finding is owned by the caller. */
-IDM_CHECKED idm_status idm_optimality_copy(const idm_optimality *finding,
-                                           idm_optimality **ret_finding, idm_error *opt_error);
+/* Deep copy of a report. *ret_optimality is owned by the caller. */
+IDM_CHECKED idm_status idm_optimality_copy(const idm_optimality *optimality,
+                                           idm_optimality **ret_optimality, idm_error *opt_error);
 /* True if the certificate holds: attained <= closed. */
-IDM_CHECKED bool idm_optimality_certified(const idm_optimality *finding);
+IDM_CHECKED bool idm_optimality_certified(const idm_optimality *optimality);
 
 /* === inverse ================================================================================ */
 

@@ -99,9 +99,9 @@ bool idm_policy_is_undetermined(const idm_problem *problem, const idm_data *data
 /* Computes policy[state][action] of the problem's planner at theta, at the first step. */
 idm_status idm_policy_plan(const idm_problem *problem, const idm_theta *theta, double *policy,
                            idm_error *opt_error);
-/* Stores that policy in a finding, with the names of states and actions. */
+/* Stores that policy in an optimality record, with the names of states and actions. */
 idm_status idm_policy_put(const idm_problem *problem, const idm_theta *theta,
-                          idm_optimality *finding, idm_error *opt_error);
+                          idm_optimality *optimality, idm_error *opt_error);
 
 /* === chance ================================================================================= */
 

@@ -9,8 +9,8 @@
 
 #include "base/arguments.h"
 #include "base/key.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/posterior.h"
-#include "idm/extension/settings.h"
 #include "idm/fit.h"
 #include "idm/run.h"
 #include "invert/assess.h"

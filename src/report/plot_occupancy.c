@@ -34,11 +34,12 @@ static idm_status open_occupancy(const idm_plot_agent *agent, occupancy *o, idm_
   const idm_setting *setting = agent->problem->setting;
   const size_t points = idm_workspace_points(agent->workspace);
   const size_t states = setting->states.count;
-  const int asked = agent->problem->agent.resolution;
+  const int resolution = agent->problem->agent.resolution;
   idm_forward forward;
   double sum = 0;
-  idm_status status = idm_lattice_create(states, asked > 0 ? asked : idm_lattice_default(states),
-                                         setting->fully_observed, &o->lattice, opt_error);
+  idm_status status =
+      idm_lattice_create(states, resolution > 0 ? resolution : idm_lattice_default(states),
+                         setting->fully_observed, &o->lattice, opt_error);
   if (status != IDM_OK) return status;
   o->share = idm_new(points, sizeof *o->share);
   if (!o->share) return idm_fail_memory(opt_error);

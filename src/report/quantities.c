@@ -280,7 +280,7 @@ idm_status idm_plot_quantities_priors(const idm_plot_subject *subject, idm_plot_
     shown->one[k].priors = p->prior_draws;
   }
   /* Programs that compute a point or a set have no prior. */
-  if (p->prior_draws || (p->finding && p->answer != IDM_POSTERIOR)) return IDM_OK;
+  if (p->prior_draws || (p->optimality && p->answer != IDM_POSTERIOR)) return IDM_OK;
   idm_status status = open_parameters(subject, &parameters, opt_error);
   if (status == IDM_OK && parameters && idm_parameters_proper(parameters))
     status = draw_priors(parameters, p->seed, shown, opt_error);

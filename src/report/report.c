@@ -414,7 +414,7 @@ static idm_status add_groups(report *r)
   return status;
 }
 
-static idm_status add_findings(report *r)
+static idm_status add_optimality(report *r)
 {
   const idm_posterior *p = r->subject->posterior;
   const bool many = p->series_count > 0, people = idm_posterior_axis(p, "person") < p->axes;
@@ -572,11 +572,11 @@ static void add_data(report *r)
     return;
   }
   idm_page_table(&r->page, 4, head);
-  if (data->intake) {
-    add_counts(r, "read", data->intake->read);
-    for (size_t i = 0; i < data->intake->reasons; i++)
-      add_counts(r, data->intake->dropped[i].reason, data->intake->dropped[i].lost);
-    add_counts(r, "kept", data->intake->kept);
+  if (data->log_counts) {
+    add_counts(r, "read", data->log_counts->read);
+    for (size_t i = 0; i < data->log_counts->reasons; i++)
+      add_counts(r, data->log_counts->dropped[i].reason, data->log_counts->dropped[i].lost);
+    add_counts(r, "kept", data->log_counts->kept);
   } else {
     add_counts(r, "kept", (idm_log_size){data->rows, data->trajectories, data->agent_name.count});
   }
@@ -674,7 +674,7 @@ static idm_status compose(report *r)
   if (status == IDM_OK) status = add_words(r, "answer", idm_text_result);
   if (status != IDM_OK) return status;
   add_verdict(r);
-  status = add_findings(r);
+  status = add_optimality(r);
   if (status == IDM_OK) status = add_behaviour(r);
   if (status == IDM_OK) status = add_checks(r);
   if (status != IDM_OK) return status;

@@ -503,7 +503,7 @@ static bool is_free(const idm_block *block)
 /* Answers by programs and moments have no prior; those by preferences have one. */
 static bool has_priors(const idm_posterior *p)
 {
-  return !(p->finding && p->answer != IDM_POSTERIOR);
+  return !(p->optimality && p->answer != IDM_POSTERIOR);
 }
 
 static void add_priors(const idm_plot_subject *subject, idm_markup *to)

@@ -239,7 +239,7 @@ static idm_status settings_columns(const idm_settings *settings, const idm_probl
  * destroyed. */
 static idm_status take_log(idm_problem *problem, idm_data **data, idm_error *opt_error)
 {
-  idm_status status = idm_problem_set_breaks(problem, (*data)->intake, opt_error);
+  idm_status status = idm_problem_set_breaks(problem, (*data)->log_counts, opt_error);
   if (status == IDM_OK)
     status = idm_problem_bind(problem, (*data)->variants, (*data)->variant_value, opt_error);
   if (status == IDM_OK) status = idm_problem_validate(problem, opt_error);

@@ -5,7 +5,7 @@
 #include "allocation/heap_support.h"
 #include "allocation/setup_support.h"
 #include "invert/utility/hidden_support.h"
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 
 static idm_status normal(void *context, const double *x, double *log_density, double *opt_gradient,
                          idm_error *opt_error)

@@ -9,16 +9,17 @@
 static void test_create(void **state)
 {
   (void)state;
-  idm_log_counts *intake;
-  check(idm_log_counts_create(2, 1, &intake, &support_error));
-  assert_int_equal(intake->reasons, 2);
-  assert_int_equal(intake->cuts, 1);
-  assert_true(!intake->dropped[1].reason && !intake->dropped[1].lost.rows && !intake->cut[0].at);
-  intake->dropped[1].reason = strdup("require age");
-  intake->cut[0].at = malloc(sizeof(double));
-  idm_log_counts_destroy(intake);
-  check(idm_log_counts_create(0, 0, &intake, &support_error));
-  idm_log_counts_destroy(intake);
+  idm_log_counts *log_counts;
+  check(idm_log_counts_create(2, 1, &log_counts, &support_error));
+  assert_int_equal(log_counts->reasons, 2);
+  assert_int_equal(log_counts->cuts, 1);
+  assert_true(!log_counts->dropped[1].reason && !log_counts->dropped[1].lost.rows &&
+              !log_counts->cut[0].at);
+  log_counts->dropped[1].reason = strdup("require age");
+  log_counts->cut[0].at = malloc(sizeof(double));
+  idm_log_counts_destroy(log_counts);
+  check(idm_log_counts_create(0, 0, &log_counts, &support_error));
+  idm_log_counts_destroy(log_counts);
   idm_log_counts_destroy(NULL);
 }
 
@@ -37,20 +38,20 @@ static void test_freeze(void **state)
 {
   (void)state;
   idm_problem *problem = cut_problem();
-  idm_log_counts *intake;
+  idm_log_counts *log_counts;
   assert_int_equal(problem->columns.derived_count, 2);
   assert_null(problem->columns.derived[1].at);
-  check(idm_log_counts_create(0, 1, &intake, &support_error));
-  intake->cut[0] = (idm_breakpoints){.derived = 1, .count = 1, .at = malloc(sizeof(double))};
-  intake->cut[0].at[0] = 2.5;
-  check(idm_problem_set_breaks(problem, intake, &support_error));
+  check(idm_log_counts_create(0, 1, &log_counts, &support_error));
+  log_counts->cut[0] = (idm_breakpoints){.derived = 1, .count = 1, .at = malloc(sizeof(double))};
+  log_counts->cut[0].at[0] = 2.5;
+  check(idm_problem_set_breaks(problem, log_counts, &support_error));
   assert_true(problem->columns.derived[1].at[0] == 2.5);
   assert_true(problem->columns.derived[0].at[0] == 70);
-  intake->cut[0].at[0] = 3; /* the problem has a copy, so that it is not affected */
+  log_counts->cut[0].at[0] = 3; /* the problem has a copy, so that it is not affected */
   assert_true(problem->columns.derived[1].at[0] == 2.5);
-  check(idm_problem_set_breaks(problem, intake, &support_error));
+  check(idm_problem_set_breaks(problem, log_counts, &support_error));
   assert_true(problem->columns.derived[1].at[0] == 3);
-  idm_log_counts_destroy(intake);
+  idm_log_counts_destroy(log_counts);
   idm_problem_destroy(problem);
 }
 
@@ -58,17 +59,17 @@ static void test_others(void **state)
 {
   (void)state;
   idm_problem *problem = cut_problem();
-  idm_log_counts *intake;
+  idm_log_counts *log_counts;
   idm_error error = {0};
-  check(idm_log_counts_create(0, 1, &intake, &support_error));
-  intake->cut[0] = (idm_breakpoints){.derived = 2, .count = 1, .at = calloc(2, sizeof(double))};
-  assert_int_equal(idm_problem_set_breaks(problem, intake, &error), IDM_USAGE);
+  check(idm_log_counts_create(0, 1, &log_counts, &support_error));
+  log_counts->cut[0] = (idm_breakpoints){.derived = 2, .count = 1, .at = calloc(2, sizeof(double))};
+  assert_int_equal(idm_problem_set_breaks(problem, log_counts, &error), IDM_USAGE);
   assert_non_null(strstr(error.message, "of another problem's columns"));
-  intake->cut[0].derived = 1;
-  intake->cut[0].count = 2;
-  assert_int_equal(idm_problem_set_breaks(problem, intake, &error), IDM_USAGE);
+  log_counts->cut[0].derived = 1;
+  log_counts->cut[0].count = 2;
+  assert_int_equal(idm_problem_set_breaks(problem, log_counts, &error), IDM_USAGE);
   assert_null(problem->columns.derived[1].at);
-  idm_log_counts_destroy(intake);
+  idm_log_counts_destroy(log_counts);
   idm_problem_destroy(problem);
 }
 

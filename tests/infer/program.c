@@ -145,24 +145,24 @@ static void test_interrupt(void **state)
   (void)state;
   idm_program *p = textbook();
   idm_program_solution s;
-  int asked = 0;
-  check(idm_program_solve(p, stop, &asked, &s, &support_error));
+  int calls = 0;
+  check(idm_program_solve(p, stop, &calls, &s, &support_error));
   assert_int_equal(s.end, IDM_PROGRAM_STOPPED);
-  assert_int_equal(asked, 1);
+  assert_int_equal(calls, 1);
   assert_near(solve(p).objective, -36, 1e-12);
   idm_program_destroy(p);
 }
 
 /* Stops at a given call of the callback. */
 typedef struct patience {
-  int asked;
+  int calls;
   int until;
 } patience;
 
 static bool stop_at_last(void *context)
 {
   patience *p = context;
-  return ++p->asked >= p->until;
+  return ++p->calls >= p->until;
 }
 
 /* A box with random rows, large enough for several calls of the callback. */
@@ -194,12 +194,12 @@ static void test_asks_again(void **state)
   check(idm_program_solve(p, stop_at_last, &patient, &s, &support_error));
   assert_int_equal(s.end, IDM_PROGRAM_SOLVED);
   assert_true(s.gap < 1e-9 && s.violation < 1e-9);
-  assert_true(patient.asked >= 3);
+  assert_true(patient.calls >= 3);
   idm_program_destroy(p);
   p = long_program();
   check(idm_program_solve(p, stop_at_last, &hasty, &s, &support_error));
   assert_int_equal(s.end, IDM_PROGRAM_STOPPED);
-  assert_int_equal(hasty.asked, 2);
+  assert_int_equal(hasty.calls, 2);
   idm_program_destroy(p);
 }
 

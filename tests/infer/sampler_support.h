@@ -217,7 +217,7 @@ static inline void run_trial(const trial *t, const idm_sampler *sampler, uint64_
   }
 }
 
-/* --- what a kernel may be asked beyond the conformance suite -------------------------------- */
+/* --- requirements of kernels beyond the conformance suite -------------------------------- */
 
 static inline void measure_wide(const double *x, double *f)
 {

@@ -29,8 +29,8 @@ static idm_problem *ask_learner(void)
 }
 
 /* Planners to invert: one that decides by beliefs, one that learns. */
-static idm_problem *(*const asked[])(void) = {ask_diag, ask_learner};
-enum { ASKED = sizeof asked / sizeof asked[0] };
+static idm_problem *(*const makers[])(void) = {ask_diag, ask_learner};
+enum { MAKERS = sizeof makers / sizeof makers[0] };
 
 static idm_data *make_data(const idm_problem *problem)
 {
@@ -374,8 +374,8 @@ static void test_conformance(void **state)
 {
   (void)state;
   for (size_t i = 0; idm_inverse_at(i); i++)
-    for (size_t k = 0; k < ASKED; k++) {
-      question q = open_question(idm_inverse_at(i), asked[k]);
+    for (size_t k = 0; k < MAKERS; k++) {
+      question q = open_question(idm_inverse_at(i), makers[k]);
       if (idm_inverse_check(q.inverse, q.problem, q.data, &support_error) != IDM_OK) {
         /* An inverse planner of another family, or one that needs other evidence, refuses with the
          * message of its check. */

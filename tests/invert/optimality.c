@@ -1,4 +1,4 @@
-/* Optimality findings: when a certificate holds, and deep copies. */
+/* Optimality records: when a certificate holds, and deep copies. */
 #include "idm/extension/optimality.h"
 
 #include <math.h>

@@ -27,18 +27,18 @@ static void test_soft(void **state)
       v[s] = alpha * log(0.5 * exp(q[s][0] / alpha) + 0.5 * exp(q[s][1] / alpha));
   }
   idm_problem *problem = support_yaml(SPACES "observations: states\n" WORLD UTILITY SOFT);
-  idm_optimality *finding;
+  idm_optimality *optimality;
   assert_true(idm_policy_by_state(problem));
-  check(idm_optimality_create(0, &finding, &support_error));
-  check(idm_policy_put(problem, problem->theta, finding, &support_error));
+  check(idm_optimality_create(0, &optimality, &support_error));
+  check(idm_policy_put(problem, problem->theta, optimality, &support_error));
   for (size_t s = 0; s < 2; s++) {
     const double odds = exp((q[s][0] - q[s][1]) / alpha);
-    assert_near(finding->policy[2 * s], odds / (1 + odds), 1e-9);
-    assert_near(finding->policy[2 * s + 1], 1 / (1 + odds), 1e-9);
+    assert_near(optimality->policy[2 * s], odds / (1 + odds), 1e-9);
+    assert_near(optimality->policy[2 * s + 1], 1 / (1 + odds), 1e-9);
   }
-  assert_string_equal(finding->state.name[1], "b");
-  assert_string_equal(finding->action.name[1], "v");
-  idm_optimality_destroy(finding);
+  assert_string_equal(optimality->state.name[1], "b");
+  assert_string_equal(optimality->action.name[1], "v");
+  idm_optimality_destroy(optimality);
   idm_problem_destroy(problem);
 }
 

@@ -565,15 +565,15 @@ static void expect_refusal(drawn *t, idm_dynamics *around, idm_status status, co
 {
   idm_error error = {0};
   idm_dynamics_draws draws;
-  int asked = 0;
+  int calls = 0;
   const idm_modes modes = {1, &around, NULL};
   assert_int_equal(idm_learn_draw(t->learner, t->problem, &modes, &t->settings, stop_at_once,
-                                  &asked, &draws, &error),
+                                  &calls, &draws, &error),
                    status);
   assert_non_null(strstr(error.message, words));
   assert_null(draws.value);
   assert_int_equal(draws.numbers, 0);
-  assert_int_equal(asked > 0, status == IDM_UNTRUSTED);
+  assert_int_equal(calls > 0, status == IDM_UNTRUSTED);
 }
 
 static void test_refusals(void **state)

@@ -100,17 +100,17 @@ static idm_figure *make_surprise(void)
 /* Predictions of the best fit to a fixed log, and the profile likelihood of its parameter. */
 static idm_figure *make_of_fit(const char *kind)
 {
-  asked a;
+  assessed_fit a;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
-  asked_open(&a, problem, support_data(problem, visits), "alpha");
+  assessed_fit_open(&a, problem, support_data(problem, visits), "alpha");
   idm_assessment *assessment;
   check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   const idm_plot_subject subject = {
       .problem = a.problem, .posterior = a.posterior, .assessment = assessment, .data = a.data};
   idm_figure *figure = figure_make(kind, &subject, NULL);
   idm_assessment_destroy(assessment);
-  asked_close(&a);
+  assessed_fit_close(&a);
   return figure;
 }
 

@@ -7,11 +7,11 @@ static void test_marks(void **state)
 {
   (void)state;
   static const double alpha[1] = {3};
-  asked a;
+  assessed_fit a;
   idm_predictions p;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
-  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 40, 20, 5), "alpha");
+  assessed_fit_open(&a, problem, simulate_agents(problem, alpha, 1, 40, 20, 5), "alpha");
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   const idm_plot_subject subject = {.problem = a.problem, .posterior = a.posterior, .data = a.data};
   idm_figure *figure = report_make("ppc", &subject, NULL);
@@ -37,7 +37,7 @@ static void test_marks(void **state)
   report_draw(figure);
   idm_figure_destroy(figure);
   idm_predictions_clear(&p);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 static void test_odd(void **state)

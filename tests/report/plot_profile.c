@@ -8,12 +8,12 @@ static void test_marks(void **state)
 {
   (void)state;
   static const double alpha[1] = {3};
-  asked a;
+  assessed_fit a;
   idm_assessment *assessment;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
-  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 40, 20, 5),
-             "{alpha: {scale: log}, beta: {scale: inverse}}");
+  assessed_fit_open(&a, problem, simulate_agents(problem, alpha, 1, 40, 20, 5),
+                    "{alpha: {scale: log}, beta: {scale: inverse}}");
   check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   const idm_plot_subject subject = {.posterior = a.posterior, .assessment = assessment};
   idm_figure *figure = report_make("profile", &subject, NULL);
@@ -45,7 +45,7 @@ static void test_marks(void **state)
   assert_int_equal(figure->panels, 1);
   idm_figure_destroy(figure);
   idm_assessment_destroy(assessment);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 static void test_odd(void **state)

@@ -42,8 +42,8 @@ static void test_choosing(void **state)
   idm_plot_quantities_clear(&shown);
   /* Under either name, once, in the requested order; quantities that are not summarised are
    * included. */
-  static const char *const asked[] = {"beta", "1/beta", "inverse_beta"};
-  check(choose(p, NULL, 1, asked, 3, &shown, &notes));
+  static const char *const requested[] = {"beta", "1/beta", "inverse_beta"};
+  check(choose(p, NULL, 1, requested, 3, &shown, &notes));
   assert_int_equal(shown.count, 2);
   assert_int_equal(shown.one[0].quantity, 2);
   assert_int_equal(shown.one[1].quantity, 1);

@@ -19,8 +19,8 @@ static void test_choosing(void **state)
   check(idm_study_quantities_select(c, &settings, true, &shown, &notes, &support_error));
   assert_int_equal(shown.count, 3);
   idm_study_quantities_clear(&shown);
-  static const char *const asked[] = {"log_likelihood", "1/beta"};
-  settings = (idm_plot_settings){.quantities = 2, .quantity = asked};
+  static const char *const requested[] = {"log_likelihood", "1/beta"};
+  settings = (idm_plot_settings){.quantities = 2, .quantity = requested};
   check(idm_study_quantities_select(c, &settings, false, &shown, &notes, &support_error));
   assert_int_equal(shown.quantity[0], 2);
   assert_int_equal(shown.quantity[1], 1);

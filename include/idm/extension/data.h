@@ -65,7 +65,7 @@ typedef struct idm_data {
   idm_preferences *preferences; /* NULL: none */
 
   /* Number of rows of the log by outcome of reading; NULL where there is no log. */
-  struct idm_log_counts *intake;
+  struct idm_log_counts *log_counts;
 
   size_t covariates;           /* number of columns kept on request */
   idm_labels covariate_name;   /* [covariates] */

@@ -3,7 +3,7 @@
  *
  * A derived column has one text per row, as any column of a log. Rules on rows apply first, in
  * their order, then those on duplicates, then those on whole trajectories; the rows that each rule
- * excludes are counted (see intake.h). */
+ * excludes are counted (idm_log_counts). */
 #ifndef IDM_EXTENSION_DERIVE_H
 #define IDM_EXTENSION_DERIVE_H
 

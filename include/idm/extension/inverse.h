@@ -4,8 +4,8 @@
 #define IDM_EXTENSION_INVERSE_H
 
 #include "idm/extension/data.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/posterior.h"
-#include "idm/extension/settings.h"
 
 #ifdef __cplusplus
 extern "C" {

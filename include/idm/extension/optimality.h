@@ -36,10 +36,10 @@ typedef struct idm_optimality {
 } idm_optimality;
 
 /* Allocate a report of an answer with that many free numbers, owned by the caller. */
-IDM_API idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_finding,
+IDM_API idm_status idm_optimality_create(size_t numbers, idm_optimality **ret_optimality,
                                          idm_error *opt_error);
 /* Free a report. Accepts NULL. */
-IDM_API void idm_optimality_destroy(idm_optimality *finding);
+IDM_API void idm_optimality_destroy(idm_optimality *optimality);
 
 #ifdef __cplusplus
 }

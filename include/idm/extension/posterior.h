@@ -97,9 +97,9 @@ typedef struct idm_posterior {
   idm_series_axis *axis;
   size_t series_count;
   idm_series *series;
-  size_t prior_draws;      /* 0 if a prior is improper */
-  double *prior;           /* [number][prior draw] */
-  idm_optimality *finding; /* for results that are not based on the likelihood; NULL otherwise */
+  size_t prior_draws;         /* 0 if a prior is improper */
+  double *prior;              /* [number][prior draw] */
+  idm_optimality *optimality; /* for results that are not based on the likelihood; NULL otherwise */
   struct idm_likelihood_table *table; /* table that replaced planning, for the assessment of the
                                          draws; NULL: none, or read from a file */
   idm_problem *problem;               /* that was fitted, owned; NULL: unknown */

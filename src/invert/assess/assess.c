@@ -7,8 +7,8 @@
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/inverse.h"
-#include "idm/extension/settings.h"
 #include "invert/assess.h"
 #include "invert/assess/context.h"
 #include "invert/assess/environment.h"
@@ -67,7 +67,7 @@ static verdict verdict_of(const idm_assessment *a)
   if (a->trusted && idm_checks_left_out(&a->checks))
     return (verdict){"unchecked: nothing fails, but checks were left out",
                      "see what is unchecked above"};
-  if (a->finding && a->trusted) return verdict_of_certificate(a);
+  if (a->optimality && a->trusted) return verdict_of_certificate(a);
   if (a->failures.count && a->misfits.count)
     return (verdict){"not to be trusted yet: neither the draws nor the model",
                      "see what FAILS and MODEL above"};
@@ -125,7 +125,7 @@ void idm_assessment_destroy(idm_assessment *a)
   for (size_t i = 0; a->person && i < a->people; i++) free(a->person[i].own);
   free(a->person);
   idm_labels_destroy(&a->person_name);
-  idm_optimality_destroy(a->finding);
+  idm_optimality_destroy(a->optimality);
   idm_optimality_destroy(a->matched);
   idm_notes_clear(&a->failures);
   idm_notes_clear(&a->misfits);
@@ -160,7 +160,7 @@ idm_check_kind idm_check_kind_of(const idm_posterior *p)
    * planner identifies its kind. */
   const idm_inverse *by = idm_inverse_find(p->inverse);
   const bool drawn = p->answer == IDM_POSTERIOR;
-  if (p->finding || (by && !idm_inverse_by_likelihood(by)))
+  if (p->optimality || (by && !idm_inverse_by_likelihood(by)))
     return drawn ? IDM_CHECK_PREFERENCES : IDM_CHECK_PROGRAM;
   return drawn ? IDM_CHECK_FIT : IDM_CHECK_POINT;
 }
@@ -270,8 +270,8 @@ idm_status idm_assess_draws(const idm_posterior *posterior, idm_assessment **ret
   a->ridge = 1;
   idm_checks_begin(&a->checks, idm_check_kind_of(posterior));
   idm_status status = diagnose(posterior, a, opt_error);
-  if (status == IDM_OK && posterior->finding)
-    status = idm_optimality_copy(posterior->finding, &a->finding, opt_error);
+  if (status == IDM_OK && posterior->optimality)
+    status = idm_optimality_copy(posterior->optimality, &a->optimality, opt_error);
   const check_context q = {.posterior = posterior, .assessment = a, .among = 1};
   for (int id = 0; id < IDM_CHECK_COUNT; id++) (void)idm_context_can_run(&q, (idm_check_id)id);
   if (status == IDM_OK) status = idm_check_rows(&q, false, NULL, opt_error);
@@ -300,7 +300,7 @@ static double max_rhat(const idm_posterior *p, const idm_assessment *a)
 /* Compute objective and policy at the answer's centre. The objective of policy matching is the
  * divergence of the demonstrator's decisions from the planner's, which is minus the log-likelihood
  * up to the entropy of the decisions. */
-static idm_status evaluate_centre(const check_context *q, idm_optimality *finding,
+static idm_status evaluate_centre(const check_context *q, idm_optimality *optimality,
                                   idm_error *opt_error)
 {
   const fit_context *f = q->f;
@@ -312,12 +312,12 @@ static idm_status evaluate_centre(const check_context *q, idm_optimality *findin
     idm_posterior_centre(q->posterior, centre);
     status = idm_matching_log_likelihood(f->matching[0], centre, &log_likelihood, NULL, opt_error);
   }
-  finding->objective = -log_likelihood;
+  optimality->objective = -log_likelihood;
   if (status == IDM_OK && idm_policy_by_state(f->problem)) {
     status = idm_theta_copy(f->problem->theta, &theta, opt_error);
     if (status == IDM_OK) {
       idm_parameters_set(f->parameters, centre, theta);
-      status = idm_policy_put(f->problem, theta, finding, opt_error);
+      status = idm_policy_put(f->problem, theta, optimality, opt_error);
     }
   }
   idm_theta_destroy(theta);
@@ -329,19 +329,19 @@ static idm_status evaluate_centre(const check_context *q, idm_optimality *findin
 static idm_status assess_matched(const check_context *q, idm_error *opt_error)
 {
   idm_assessment *a = q->assessment;
-  idm_optimality *finding = NULL;
-  idm_status status = idm_optimality_create(0, &finding, opt_error);
-  if (status == IDM_OK) status = evaluate_centre(q, finding, opt_error);
+  idm_optimality *optimality = NULL;
+  idm_status status = idm_optimality_create(0, &optimality, opt_error);
+  if (status == IDM_OK) status = evaluate_centre(q, optimality, opt_error);
   if (status != IDM_OK) {
-    idm_optimality_destroy(finding);
+    idm_optimality_destroy(optimality);
     return status;
   }
   if (q->posterior->answer == IDM_POSTERIOR) {
-    snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
-    finding->attained = max_rhat(q->posterior, a);
-    finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
+    snprintf(optimality->certificate, sizeof optimality->certificate, "R-hat");
+    optimality->attained = max_rhat(q->posterior, a);
+    optimality->closed = idm_check_threshold(IDM_CHECK_RHAT);
   }
-  a->matched = finding;
+  a->matched = optimality;
   return IDM_OK;
 }
 
@@ -409,9 +409,9 @@ idm_status idm_assess_monitored(const idm_problem *problem, const idm_data *data
                            .among = 1,
                            .no_likelihood = idm_check_has_no_likelihood(posterior),
                            .opt_time_limit = &limit};
-  if (status == IDM_OK && (posterior->finding || limit.seconds < 0)) {
+  if (status == IDM_OK && (posterior->optimality || limit.seconds < 0)) {
     status = idm_check_rows(&q, true, NULL, opt_error);
-    if (status == IDM_OK && posterior->finding)
+    if (status == IDM_OK && posterior->optimality)
       status = idm_check_time_run(&q, IDM_CHECK_ENVIRONMENT, check_environment, opt_error);
   } else if (status == IDM_OK) {
     status = idm_fit_open_cancel(&f, NULL, problem, data, &settings, 1, &cancel, opt_error);

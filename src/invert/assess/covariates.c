@@ -64,17 +64,17 @@ static bool set_drift_square(const decision_residuals *r, const double *drift, d
 {
   double n = 0, mean = 0, mean_square = 0, xx = 0, xy = 0, yy = 0;
   for (size_t i = 0; i < r->decision_points; i++) {
-    n += r->decision_point[i].asked;
-    mean += r->decision_point[i].asked * drift[i];
-    mean_square += r->decision_point[i].asked * drift[i] * drift[i];
+    n += r->decision_point[i].decisions;
+    mean += r->decision_point[i].decisions * drift[i];
+    mean_square += r->decision_point[i].decisions * drift[i] * drift[i];
   }
   mean /= n;
   mean_square /= n;
   for (size_t i = 0; i < r->decision_points; i++) {
     const double x = drift[i] - mean, y = drift[i] * drift[i] - mean_square;
-    xx += r->decision_point[i].asked * x * x;
-    xy += r->decision_point[i].asked * x * y;
-    yy += r->decision_point[i].asked * y * y;
+    xx += r->decision_point[i].decisions * x * x;
+    xy += r->decision_point[i].decisions * x * y;
+    yy += r->decision_point[i].decisions * y * y;
   }
   for (size_t i = 0; i < r->decision_points; i++)
     time[i] = drift[i] * drift[i] - xy / xx * (drift[i] - mean);
@@ -87,15 +87,15 @@ static bool idm_covariates_coincide(const decision_residuals *r, const double *x
 {
   double n = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
   for (size_t i = 0; i < r->decision_points; i++) {
-    n += r->decision_point[i].asked;
-    mean_x += r->decision_point[i].asked * x[i];
-    mean_y += r->decision_point[i].asked * y[i];
+    n += r->decision_point[i].decisions;
+    mean_x += r->decision_point[i].decisions * x[i];
+    mean_y += r->decision_point[i].decisions * y[i];
   }
   for (size_t i = 0; i < r->decision_points; i++) {
     const double from_x = x[i] - mean_x / n, from_y = y[i] - mean_y / n;
-    xx += r->decision_point[i].asked * from_x * from_x;
-    yy += r->decision_point[i].asked * from_y * from_y;
-    xy += r->decision_point[i].asked * from_x * from_y;
+    xx += r->decision_point[i].decisions * from_x * from_x;
+    yy += r->decision_point[i].decisions * from_y * from_y;
+    xy += r->decision_point[i].decisions * from_x * from_y;
   }
   return xy * xy > max_correlation * xx * yy;
 }
@@ -216,8 +216,8 @@ static bool find_gain(const decision_residuals *r, double *ret_gain)
     if (isnan(reward)) continue;
     least = fmin(least, reward);
     most = fmax(most, reward);
-    sum += r->decision_point[i].asked * reward;
-    count += r->decision_point[i].asked;
+    sum += r->decision_point[i].decisions * reward;
+    count += r->decision_point[i].decisions;
   }
   *ret_gain = least < 0 && most > 0 ? 0 : sum / count;
   return most > least;

@@ -137,7 +137,7 @@ void idm_extensions_close(extensions *x)
   free(x->item);
   idm_carryover_close(&x->carryover);
   free(x->probability);
-  free(x->asked);
+  free(x->decisions);
   *x = (extensions){0};
 }
 
@@ -216,7 +216,7 @@ static double variance(const decision_residuals *r, const double *score)
     const double *p = idm_residual_probability(r, &r->decision_point[i]);
     const double *own = score + i * r->actions;
     for (size_t u = 0; u < r->actions; u++)
-      sum += r->decision_point[i].asked * p[u] * own[u] * own[u];
+      sum += r->decision_point[i].decisions * p[u] * own[u] * own[u];
   }
   return sum;
 }
@@ -231,7 +231,7 @@ static void project(const decision_residuals *r, double *score, double *work)
     for (size_t u = 0; u < r->actions; u++) {
       const double *s = idm_residual_score(r, &r->decision_point[i], u);
       const double p = idm_residual_probability(r, &r->decision_point[i])[u];
-      const double own = r->decision_point[i].asked * p * score[i * r->actions + u];
+      const double own = r->decision_point[i].decisions * p * score[i * r->actions + u];
       for (size_t j = 0; j < d; j++) cross[j] += own * s[j];
     }
   for (size_t j = 0; j < d; j++)
@@ -250,7 +250,7 @@ static idm_status add_candidate(extensions *x, extension e, double *score, doubl
 {
   const decision_residuals *r = x->r;
   double decisions = 0;
-  for (size_t i = 0; i < r->decision_points; i++) decisions += r->decision_point[i].asked;
+  for (size_t i = 0; i < r->decision_points; i++) decisions += r->decision_point[i].decisions;
   centre(r, score);
   const double raw = variance(r, score);
   project(r, score, work);
@@ -428,12 +428,12 @@ static bool copy_probabilities(extensions *x)
 {
   const decision_residuals *r = x->r;
   x->probability = idm_new(idm_times(r->decision_points, r->actions), sizeof *x->probability);
-  x->asked = idm_new(r->decision_points, sizeof *x->asked);
-  if (!x->probability || !x->asked) return false;
+  x->decisions = idm_new(r->decision_points, sizeof *x->decisions);
+  if (!x->probability || !x->decisions) return false;
   for (size_t i = 0; i < r->decision_points; i++) {
     memcpy(x->probability + i * r->actions, idm_residual_probability(r, &r->decision_point[i]),
            r->actions * sizeof *x->probability);
-    x->asked[i] = r->decision_point[i].asked;
+    x->decisions[i] = r->decision_point[i].decisions;
   }
   return true;
 }
@@ -514,7 +514,7 @@ static double score_p(const extensions *x, const extension *e)
                                 .width = x->r->actions,
                                 .probability = x->probability,
                                 .value = e->score,
-                                .copies = x->asked};
+                                .copies = x->decisions};
   const double p = idm_saddlepoint_two_sided(&sum, e->sum, e->information);
   return fmin(1, factor_of(x, e) * (e->boundary ? p / 2 : p));
 }

@@ -179,7 +179,7 @@ typedef struct extensions {
   extension *item;
   carryover carryover;
   double *probability; /* [decision_point][action] */
-  double *asked;       /* [decision_point] */
+  double *decisions;   /* [decision_point] */
 } extensions;
 
 /* Compute the scores of all extensions. The list is empty if the scores of the free numbers are not

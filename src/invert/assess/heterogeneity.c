@@ -144,7 +144,7 @@ static void add_decision_point(trajectories_check *c, const decision_point *q,
   for (size_t u = 0; u < r->actions; u++) {
     const double *s = idm_residual_score(r, q, u);
     for (size_t j = 0; j < d; j++) {
-      const double own = q->asked * p[u] * s[j];
+      const double own = q->decisions * p[u] * s[j];
       c->mean_derivative[j] += own * s[j] * past_scores->information[j];
       c->sd[j] += own * s[j] * past_scores->score[j] * past_scores->score[j];
       for (size_t k = 0; k < d; k++) c->cross[j * d + k] += own * s[k] * past_scores->score[j];
@@ -257,7 +257,7 @@ static void add_information(spread_check *c, const decision_point *q)
     double *own = c->information + design->cell_person[q->stratum] * c->effects + e;
     for (size_t u = 0; u < r->actions; u++) {
       const double s = share * idm_residual_score(r, q, u)[design->effect_coordinate[e]];
-      *own += q->asked * p[u] * s * s;
+      *own += q->decisions * p[u] * s * s;
     }
   }
 }

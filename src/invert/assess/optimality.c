@@ -24,7 +24,7 @@ idm_status idm_check_certificate(const check_context *q, idm_error *opt_error)
 {
   (void)opt_error;
   idm_assessment *a = q->assessment;
-  const idm_optimality *f = a->finding;
+  const idm_optimality *f = a->optimality;
   if (!f) return IDM_OK;
   idm_check_record(&a->checks, IDM_CHECK_CERTIFICATE, IDM_CHECK_PASSED, f->attained);
   a->checks.of[IDM_CHECK_CERTIFICATE].threshold = f->closed;
@@ -108,8 +108,8 @@ static idm_status select_last_batch(const idm_data *data, idm_data **ret_last, i
 idm_status idm_check_behavior(const check_context *q, idm_error *opt_error)
 {
   idm_projection projection;
-  if (!q->assessment->finding) return IDM_OK; /* people record this row themselves */
-  if (q->assessment->finding->compared) {
+  if (!q->assessment->optimality) return IDM_OK; /* people record this row themselves */
+  if (q->assessment->optimality->compared) {
     idm_check_skip(&q->assessment->checks, IDM_CHECK_BEHAVIOR,
                    "trajectories were compared, not imitated");
     return IDM_OK;
@@ -189,7 +189,7 @@ idm_status idm_check_saturated(const check_context *q, idm_error *opt_error)
 {
   static const double max_draws = 5e7;
   idm_assessment *a = q->assessment;
-  const idm_optimality *f = a->finding;
+  const idm_optimality *f = a->optimality;
   if (!f || !f->count || !f->policy) return IDM_OK;
   const policy_counts t = {f->state.count, f->action.count, f->policy, f->count};
   double decisions = 0, expected = 0;

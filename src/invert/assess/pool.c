@@ -36,7 +36,7 @@ static void add_cumulants(const extensions *x, const extension *e, pool_score *s
   const decision_residuals *r = x->r;
   s->sum = s->variance = s->third_cumulant = 0;
   for (size_t i = 0; i < r->decision_points * r->actions; i++) {
-    const double own = e->score[i], weight = x->asked[i / r->actions] * x->probability[i];
+    const double own = e->score[i], weight = x->decisions[i / r->actions] * x->probability[i];
     s->sum += r->taken[i] * own;
     s->variance += weight * own * own;
     s->third_cumulant += weight * own * own * own;
@@ -51,7 +51,7 @@ static void limit_scores(const extensions *x, extension *e, pool_score *s)
   static const double sds = 6;
   const decision_residuals *r = x->r;
   double decisions = 0;
-  for (size_t i = 0; i < r->decision_points; i++) decisions += x->asked[i];
+  for (size_t i = 0; i < r->decision_points; i++) decisions += x->decisions[i];
   for (int pass = 0; pass < 2; pass++) {
     add_cumulants(x, e, s);
     const double most = sds * sqrt(s->variance / decisions);

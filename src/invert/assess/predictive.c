@@ -111,14 +111,14 @@ static void divide_by_thirds(beliefs *b, const decision_residuals *r, belief_dec
   double total = 0, before = 0;
   size_t bin = 0;
   qsort(all, count, sizeof *all, by_probability);
-  for (size_t i = 0; i < count; i++) total += r->decision_point[all[i].at].asked;
+  for (size_t i = 0; i < count; i++) total += r->decision_point[all[i].at].decisions;
   b->edge[0] = count ? all[0].probability : 0;
   for (size_t i = 0; i < count; i++) {
     const bool same = i && all[i].probability == all[i - 1].probability;
     while (!same && bin + 1 < BELIEF_BINS && before * BELIEF_BINS >= total * (double)(bin + 1))
       b->edge[++bin] = all[i].probability;
     b->group[all[i].at] = all[i].state * BELIEF_BINS + (int32_t)bin;
-    before += r->decision_point[all[i].at].asked;
+    before += r->decision_point[all[i].at].decisions;
   }
   while (bin < BELIEF_BINS) b->edge[++bin] = count ? all[count - 1].probability : 1;
 }
@@ -260,7 +260,7 @@ void idm_predictive_close(predictive *p)
 static void add_expectation(const decision_residuals *r, cell_counts *c, size_t at, size_t first)
 {
   const int32_t *of = c->of + at * r->actions;
-  const double asked = r->decision_point[at].asked;
+  const double decisions = r->decision_point[at].decisions;
   const double *probability = idm_residual_probability(r, &r->decision_point[at]);
   const size_t cell = (size_t)of[first];
   double p = 0;
@@ -269,11 +269,11 @@ static void add_expectation(const decision_residuals *r, cell_counts *c, size_t 
     const double *score = idm_residual_score(r, &r->decision_point[at], u);
     p += probability[u];
     for (size_t j = 0; j < r->dimension; j++)
-      c->cross[cell * r->dimension + j] += asked * probability[u] * score[j];
+      c->cross[cell * r->dimension + j] += decisions * probability[u] * score[j];
   }
-  c->trials[cell] += p > 0 ? asked : 0;
-  c->expected[cell] += asked * p;
-  c->spread[cell] += asked * p * (1 - p);
+  c->trials[cell] += p > 0 ? decisions : 0;
+  c->expected[cell] += decisions * p;
+  c->spread[cell] += decisions * p * (1 - p);
 }
 
 /* Whether an action is the first of its cell. */

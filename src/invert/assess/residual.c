@@ -90,7 +90,7 @@ static void merge_decision_points(decision_residuals *r, size_t c, size_t first)
         compare_decision_points(&r->decision_point[r->decision_points - 1], &one) != 0)
       r->decision_point[r->decision_points++] = one;
     const int32_t action = of->tree->node[one.node - of->first].action;
-    r->decision_point[r->decision_points - 1].asked++;
+    r->decision_point[r->decision_points - 1].decisions++;
     r->taken[(r->decision_points - 1) * r->actions + (size_t)action]++;
   }
 }
@@ -210,7 +210,7 @@ void idm_residual_information(const decision_residuals *r, const decision_point 
   for (size_t u = 0; u < r->actions; u++) {
     const double *s = idm_residual_score(r, q, u);
     for (size_t i = 0; i < d; i++)
-      for (size_t j = 0; j < d; j++) information[i * d + j] += q->asked * p[u] * s[i] * s[j];
+      for (size_t j = 0; j < d; j++) information[i * d + j] += q->decisions * p[u] * s[i] * s[j];
   }
 }
 
@@ -326,8 +326,8 @@ void idm_residual_draw(const decision_residuals *r, idm_random *random, double *
     const decision_point *q = &r->decision_point[i];
     const double *p = idm_residual_probability(r, q);
     double *own = taken + i * r->actions;
-    if (q->asked > max_single_draws) draw_counts(r->actions, p, q->asked, random, own);
-    for (uint32_t k = 0; q->asked <= max_single_draws && k < q->asked; k++)
+    if (q->decisions > max_single_draws) draw_counts(r->actions, p, q->decisions, random, own);
+    for (uint32_t k = 0; q->decisions <= max_single_draws && k < q->decisions; k++)
       own[draw_action(r->actions, p, random)]++;
   }
 }
@@ -416,14 +416,14 @@ static reliability_bin pool_of(const reliability *c, size_t point, const double 
   const double p = fmin(fmax(predicted(c, point), margin), 1 - margin);
   double moved = 0;
   for (size_t j = 0; j < r->dimension; j++) moved += score[j] * shift[j];
-  const double own = taken[point] - q->asked * p * moved;
-  return (reliability_bin){.trials = q->asked,
+  const double own = taken[point] - q->decisions * p * moved;
+  return (reliability_bin){.trials = q->decisions,
                            .taken = own,
                            .least = p,
                            .most = p,
-                           .expected = q->asked * p,
-                           .variance = q->asked * p * (1 - p),
-                           .log_score = own * log(p) + (q->asked - own) * log1p(-p)};
+                           .expected = q->decisions * p,
+                           .variance = q->decisions * p * (1 - p),
+                           .log_score = own * log(p) + (q->decisions - own) * log1p(-p)};
 }
 
 static void merge(reliability_bin *into, const reliability_bin *from)

@@ -147,7 +147,7 @@ typedef struct decision_point {
   uint32_t variant;           /* variant of the setting, by columns of the log */
   uint32_t step;              /* number of earlier rows of the trajectory */
   period period_of;           /* of the trajectory */
-  uint32_t asked;             /* number of decisions */
+  uint32_t decisions;         /* number of decisions */
 } decision_point;
 
 typedef struct decision_residuals {

@@ -4,9 +4,9 @@
 #ifndef IDM_INVERT_MATCHING_FIT_H
 #define IDM_INVERT_MATCHING_FIT_H
 
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/posterior.h"
-#include "idm/extension/settings.h"
 #include "idm/status.h"
 #include "infer/approximation.h"
 #include "infer/chains.h"

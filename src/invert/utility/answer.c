@@ -130,13 +130,13 @@ idm_status idm_task_demonstrator(idm_task *task, idm_error *opt_error)
                           : status;
 }
 
-void idm_task_check_truncation(const idm_task *task, idm_optimality *finding)
+void idm_task_check_truncation(const idm_task *task, idm_optimality *optimality)
 {
   static const double small = 0.01;
   if (task->settings->occupancy != IDM_OCCUPANCY_EMPIRICAL) return;
   const double cut = idm_demonstrator_truncated(task->mdp, task->data, task->problem->setting);
   if (cut > small)
-    idm_notes_add(&finding->faults,
+    idm_notes_add(&optimality->faults,
                   "%.3g %% of the discounted steps come after the last rows of the trajectories, "
                   "which --occupancy empirical omits and a policy's occupancy includes; use "
                   "--occupancy policy, or give trajectories that end",
@@ -220,19 +220,19 @@ static idm_status put_names(const idm_parameters *parameters, idm_posterior *p,
   return status;
 }
 
-/* Completes the answer with its finding if status is IDM_OK; otherwise destroys both. */
+/* Completes the answer with its optimality record if status is IDM_OK; otherwise destroys both. */
 static idm_status finish(idm_status status, const idm_problem *problem, const idm_theta *theta,
-                         idm_posterior *p, idm_optimality *finding, idm_posterior **ret_posterior,
-                         idm_error *opt_error)
+                         idm_posterior *p, idm_optimality *optimality,
+                         idm_posterior **ret_posterior, idm_error *opt_error)
 {
-  if (status == IDM_OK && problem->setting->fully_observed && !finding->policy)
-    status = idm_policy_put(problem, theta, finding, opt_error);
+  if (status == IDM_OK && problem->setting->fully_observed && !optimality->policy)
+    status = idm_policy_put(problem, theta, optimality, opt_error);
   if (status == IDM_OK) {
-    note_directions(&p->coordinate, finding);
-    p->finding = finding;
+    note_directions(&p->coordinate, optimality);
+    p->optimality = optimality;
     *ret_posterior = p;
   } else {
-    idm_optimality_destroy(finding);
+    idm_optimality_destroy(optimality);
     idm_posterior_destroy(p);
   }
   return status;
@@ -240,7 +240,7 @@ static idm_status finish(idm_status status, const idm_problem *problem, const id
 
 idm_status idm_estimate_create(const idm_inverse *inverse, const idm_problem *problem,
                                const idm_fit_settings *settings, const idm_theta *theta,
-                               const char *method, idm_optimality *finding,
+                               const char *method, idm_optimality *optimality,
                                idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_parameters *parameters = NULL;
@@ -260,48 +260,49 @@ idm_status idm_estimate_create(const idm_inverse *inverse, const idm_problem *pr
     idm_parameters_report(parameters, p->unconstrained, p->value);
   }
   idm_parameters_destroy(parameters);
-  return finish(status, problem, theta, p, finding, ret_posterior, opt_error);
+  return finish(status, problem, theta, p, optimality, ret_posterior, opt_error);
 }
 
 idm_status idm_estimate_utility(const idm_inverse *inverse, const idm_problem *problem,
                                 const idm_fit_settings *settings,
                                 const idm_free_utility *free_utility, const double *x,
-                                const char *method, idm_optimality *finding,
+                                const char *method, idm_optimality *optimality,
                                 idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_theta *theta = NULL;
   *ret_posterior = NULL;
   const idm_status status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status != IDM_OK) {
-    idm_optimality_destroy(finding);
+    idm_optimality_destroy(optimality);
     return status;
   }
   idm_free_utility_write(free_utility, x, theta);
-  const idm_status made = idm_estimate_create(inverse, problem, settings, theta, method, finding,
+  const idm_status made = idm_estimate_create(inverse, problem, settings, theta, method, optimality,
                                               ret_posterior, opt_error);
   idm_theta_destroy(theta);
   return made;
 }
 
-idm_status idm_estimate_embed(const idm_optimality *utility_finding, bool share_open,
-                              idm_optimality *finding, idm_error *opt_error)
+idm_status idm_estimate_embed(const idm_optimality *utility_optimality, bool share_open,
+                              idm_optimality *optimality, idm_error *opt_error)
 {
-  const size_t extra_direction = finding->free > utility_finding->free && share_open;
-  for (size_t i = 0; i < utility_finding->words.count; i++)
-    idm_notes_add(&finding->words, "%s", utility_finding->words.text[i]);
-  for (size_t i = 0; i < utility_finding->faults.count; i++)
-    idm_notes_add(&finding->faults, "%s", utility_finding->faults.text[i]);
-  finding->evaluated = utility_finding->evaluated;
-  if (!finding->evaluated) return IDM_OK;
-  finding->direction = idm_new(idm_times(utility_finding->open + extra_direction, finding->free),
-                               sizeof *finding->direction);
-  if (!finding->direction) return idm_fail_memory(opt_error);
-  finding->open = utility_finding->open + extra_direction;
-  for (size_t i = 0; i < utility_finding->open; i++)
-    memcpy(finding->direction + i * finding->free,
-           utility_finding->direction + i * utility_finding->free,
-           utility_finding->free * sizeof *finding->direction);
-  if (extra_direction) finding->direction[finding->open * finding->free - 1] = 1;
+  const size_t extra_direction = optimality->free > utility_optimality->free && share_open;
+  for (size_t i = 0; i < utility_optimality->words.count; i++)
+    idm_notes_add(&optimality->words, "%s", utility_optimality->words.text[i]);
+  for (size_t i = 0; i < utility_optimality->faults.count; i++)
+    idm_notes_add(&optimality->faults, "%s", utility_optimality->faults.text[i]);
+  optimality->evaluated = utility_optimality->evaluated;
+  if (!optimality->evaluated) return IDM_OK;
+  optimality->direction =
+      idm_new(idm_times(utility_optimality->open + extra_direction, optimality->free),
+              sizeof *optimality->direction);
+  if (!optimality->direction) return idm_fail_memory(opt_error);
+  optimality->open = utility_optimality->open + extra_direction;
+  for (size_t i = 0; i < utility_optimality->open; i++)
+    memcpy(optimality->direction + i * optimality->free,
+           utility_optimality->direction + i * utility_optimality->free,
+           utility_optimality->free * sizeof *optimality->direction);
+  if (extra_direction) optimality->direction[optimality->open * optimality->free - 1] = 1;
   return IDM_OK;
 }
 
@@ -344,7 +345,7 @@ static void put_draw(const idm_parameters *parameters, const idm_chains *chains,
 idm_status idm_estimate_from_draws(const idm_inverse *inverse, const idm_problem *problem,
                                    const idm_fit_settings *settings,
                                    const idm_parameters *parameters, const idm_chains *chains,
-                                   size_t draws, idm_optimality *finding,
+                                   size_t draws, idm_optimality *optimality,
                                    idm_posterior **ret_posterior, idm_error *opt_error)
 {
   idm_posterior *p = NULL;
@@ -365,7 +366,7 @@ idm_status idm_estimate_from_draws(const idm_inverse *inverse, const idm_problem
     for (size_t i = 0; i < draws; i++) put_draw(parameters, chains, c, i, number, p);
   if (status == IDM_OK) status = idm_theta_copy(problem->theta, &theta, opt_error);
   if (status == IDM_OK) status = idm_posterior_central_theta(p, parameters, theta, opt_error);
-  status = finish(status, problem, theta, p, finding, ret_posterior, opt_error);
+  status = finish(status, problem, theta, p, optimality, ret_posterior, opt_error);
   idm_theta_destroy(theta);
   free(number);
   return status;

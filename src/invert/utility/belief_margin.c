@@ -739,7 +739,7 @@ static void note_result(const cutting_planes *d, const idm_face *face, idm_optim
 }
 
 idm_status idm_belief_margin_find(const idm_belief_margin *task, idm_face *face,
-                                  idm_optimality *finding, idm_error *opt_error)
+                                  idm_optimality *optimality, idm_error *opt_error)
 {
   cutting_planes d = {.task = task, .width = task->free_utility->count + 1};
   double share = 0; /* share of discounted steps after approximate links */
@@ -750,13 +750,13 @@ idm_status idm_belief_margin_find(const idm_belief_margin *task, idm_face *face,
   if (status == IDM_OK) status = generate_cuts(&d, face, opt_error);
   if (status == IDM_INPUT && opt_error) explain_infeasible(share, opt_error);
   if (status == IDM_OK) {
-    snprintf(finding->certificate, sizeof finding->certificate, "optimality gap");
+    snprintf(optimality->certificate, sizeof optimality->certificate, "optimality gap");
     const bool unbounded_margin = by_state(&d) && !task->opt_target;
-    finding->objective = unbounded_margin ? 0 - face->objective : face->objective;
-    finding->attained = d.attained;
-    finding->closed = closed;
-    note_result(&d, face, finding);
-    note_approximations(share, finding);
+    optimality->objective = unbounded_margin ? 0 - face->objective : face->objective;
+    optimality->attained = d.attained;
+    optimality->closed = closed;
+    note_result(&d, face, optimality);
+    note_approximations(share, optimality);
   }
   clear(&d);
   return status;

@@ -523,15 +523,15 @@ idm_status idm_belief_mdp_row_states(const idm_belief_mdp *mdp, const idm_pomdp 
 }
 
 void idm_belief_mdp_note(const idm_belief_mdp *mdp, int coarse_resolution, double share,
-                         idm_optimality *finding)
+                         idm_optimality *optimality)
 {
   static const double share_tolerance = 0.02;
-  idm_notes_add(&finding->words,
+  idm_notes_add(&optimality->words,
                 "occupancies are over %zu beliefs of a lattice of resolution %d; at resolution %d "
                 "the answer makes other choices in %.2g %% of decisions",
                 mdp->lattice->points, mdp->lattice->resolution, coarse_resolution, 100 * share);
   if (!(share <= share_tolerance))
-    idm_notes_add(&finding->faults,
+    idm_notes_add(&optimality->faults,
                   "the answer depends on the lattice of beliefs: at half the resolution it makes "
                   "other choices in %.2g %% of decisions; raise `resolution`, or give more data",
                   100 * share);

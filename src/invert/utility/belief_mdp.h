@@ -7,8 +7,8 @@
 
 #include "belief/belief.h"
 #include "idm/extension/data.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/optimality.h"
-#include "idm/extension/settings.h"
 #include "invert/cancel.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"
@@ -168,10 +168,10 @@ idm_status idm_belief_mdp_row_states(const idm_belief_mdp *mdp, const idm_pomdp 
                                      const idm_data *data, idm_row_states **ret_row_states,
                                      idm_notes *opt_notes, idm_error *opt_error);
 
-/* Adds to the finding the lattice on which the answer was found, and the share of decisions in
- * which the answer on a coarser lattice differs: a fault above 2 %. */
+/* Adds to the optimality record the lattice on which the answer was found, and the share of
+ * decisions in which the answer on a coarser lattice differs: a fault above 2 %. */
 void idm_belief_mdp_note(const idm_belief_mdp *mdp, int coarse_resolution, double share,
-                         idm_optimality *finding);
+                         idm_optimality *optimality);
 
 /* === leaving ================================================================================ */
 
@@ -249,9 +249,9 @@ typedef struct idm_belief_margin {
  * to the target by the norm, without a box. The objective is the distance.
  *
  * Constraints of other policies are generated while one is violated. The answer is stored in
- * face->x, [columns], which the caller frees; objective, certificate and words in the finding.
- * IDM_INPUT if infeasible. */
+ * face->x, [columns], which the caller frees; objective, certificate and words in the optimality
+ * record. IDM_INPUT if infeasible. */
 idm_status idm_belief_margin_find(const idm_belief_margin *task, idm_face *face,
-                                  idm_optimality *finding, idm_error *opt_error);
+                                  idm_optimality *optimality, idm_error *opt_error);
 
 #endif

@@ -125,10 +125,10 @@ typedef struct idm_learner_steps {
 /* Computes x[free] that minimises the weighted squares of
  *   alpha log(pi_{k+1} / pi~)(u|s) + alpha discount E KL(pi_k || pi_{k+1})(s') - u - discount P
  * phi_k + phi_k over x and potentials phi_k (`docs/method/inverse.md, 7`); among all minimisers the
- * potentials have least norm. The finding receives the sum of squares, its gradient, and the
- * directions of the utility that the equations leave unidentified. */
+ * potentials have least norm. The optimality record receives the sum of squares, its gradient, and
+ * the directions of the utility that the equations leave unidentified. */
 idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x,
-                                    idm_optimality *finding, idm_error *opt_error);
+                                    idm_optimality *optimality, idm_error *opt_error);
 
 /* === penalty ================================================================================ */
 

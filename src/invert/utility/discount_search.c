@@ -293,7 +293,7 @@ idm_status idm_discount_search_run(const idm_discount_search *search, idm_poster
 {
   const idm_task *task = search->task;
   discount_profile p = {.search = search};
-  idm_optimality *utility_finding = NULL, *f = NULL;
+  idm_optimality *utility_optimality = NULL, *f = NULL;
   idm_theta *theta = NULL;
   idm_status status = search_discounts(&p, opt_error);
   if (status == IDM_OK) status = check_end(&p, opt_error);
@@ -301,15 +301,15 @@ idm_status idm_discount_search_run(const idm_discount_search *search, idm_poster
     status = idm_optimality_create(task->free_utility->count + 1, &f, opt_error);
   if (status == IDM_OK) status = note_discount(&p, f, opt_error);
   if (status == IDM_OK)
-    status = search->fit(search->context, p.best, search->x, &utility_finding, opt_error);
+    status = search->fit(search->context, p.best, search->x, &utility_optimality, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(task->problem->theta, &theta, opt_error);
   if (status == IDM_OK)
-    status = idm_estimate_embed(utility_finding, !isnan(p.tied_discount), f, opt_error);
+    status = idm_estimate_embed(utility_optimality, !isnan(p.tied_discount), f, opt_error);
   if (status == IDM_OK) {
-    f->objective = utility_finding->objective;
-    f->attained = utility_finding->attained;
-    f->closed = utility_finding->closed;
-    memcpy(f->certificate, utility_finding->certificate, sizeof f->certificate);
+    f->objective = utility_optimality->objective;
+    f->attained = utility_optimality->attained;
+    f->closed = utility_optimality->closed;
+    memcpy(f->certificate, utility_optimality->certificate, sizeof f->certificate);
     idm_free_utility_write(task->free_utility, search->x, theta);
     idm_theta_set_scalar(theta, IDM_DISCOUNT, p.best);
     status = idm_estimate_create(task->inverse, task->problem, task->settings, theta,
@@ -324,7 +324,7 @@ idm_status idm_discount_search_run(const idm_discount_search *search, idm_poster
     idm_posterior_destroy(*ret_posterior);
     *ret_posterior = NULL;
   }
-  idm_optimality_destroy(utility_finding);
+  idm_optimality_destroy(utility_optimality);
   idm_theta_destroy(theta);
   return status;
 }

@@ -10,7 +10,7 @@
 #include "infer/program.h"
 #include "invert/utility/bellman.h"
 #include "invert/utility/mdp.h"
-#include "invert/utility/preferred.h"
+#include "invert/utility/preference_model.h"
 #include "invert/utility/task.h"
 
 extern const idm_inverse idm_inverse_distance; /* registered below */
@@ -279,23 +279,24 @@ static idm_status fit_norm(idm_task *task, const design *d, double *x, idm_optim
   return status;
 }
 
-/* Fit at one discount: numbers x and their finding. */
+/* Fit at one discount: numbers x and their optimality record. */
 static idm_status fit_at(idm_task *task, idm_discounted_sum *sum, double discount, double *x,
-                         idm_optimality **ret_finding, idm_error *opt_error)
+                         idm_optimality **ret_optimality, idm_error *opt_error)
 {
   const idm_free_utility *free_utility = task->free_utility;
   design d = {0};
-  *ret_finding = NULL;
+  *ret_optimality = NULL;
   idm_status status = make_design(task, sum, discount, &d, opt_error);
-  if (status == IDM_OK) status = idm_optimality_create(free_utility->count, ret_finding, opt_error);
-  if (status == IDM_OK) status = fit_norm(task, &d, x, *ret_finding, opt_error);
   if (status == IDM_OK)
-    (*ret_finding)->objective *= task->settings->norm == IDM_NORM_2
-                                     ? free_utility->unit * free_utility->unit
-                                     : free_utility->unit;
+    status = idm_optimality_create(free_utility->count, ret_optimality, opt_error);
+  if (status == IDM_OK) status = fit_norm(task, &d, x, *ret_optimality, opt_error);
+  if (status == IDM_OK)
+    (*ret_optimality)->objective *= task->settings->norm == IDM_NORM_2
+                                        ? free_utility->unit * free_utility->unit
+                                        : free_utility->unit;
   if (status != IDM_OK) {
-    idm_optimality_destroy(*ret_finding);
-    *ret_finding = NULL;
+    idm_optimality_destroy(*ret_optimality);
+    *ret_optimality = NULL;
   }
   free_design(&d);
   return status;
@@ -325,10 +326,10 @@ typedef struct discount_fit {
 } discount_fit;
 
 static idm_status fit_discount(void *context, double discount, double *x,
-                               idm_optimality **ret_finding, idm_error *opt_error)
+                               idm_optimality **ret_optimality, idm_error *opt_error)
 {
   const discount_fit *s = context;
-  return fit_at(s->task, s->sum, discount, x, ret_finding, opt_error);
+  return fit_at(s->task, s->sum, discount, x, ret_optimality, opt_error);
 }
 
 /* Joint estimation of the utility and the discount. */

@@ -243,7 +243,7 @@ static idm_status answer(const idm_task *task, const idm_branch_stats *stats,
   }
   /* Replaces the policy of the weights by the exact one, including zeros. */
   if (status == IDM_OK)
-    memcpy((*ret_posterior)->finding->policy, found->policy,
+    memcpy((*ret_posterior)->optimality->policy, found->policy,
            mdp->n.states * mdp->n.actions * sizeof *found->policy);
   idm_theta_destroy(theta);
   return status;
@@ -464,14 +464,14 @@ static idm_status compare_lattices(idm_occupancy_matching *m, const idm_theta *t
 }
 
 static idm_status search_numbers(idm_occupancy_matching *m, idm_theta *theta,
-                                 idm_optimality *finding, idm_error *opt_error)
+                                 idm_optimality *optimality, idm_error *opt_error)
 {
   double lower_bound = -INFINITY;
   idm_status status = find_lower_bound(&m->task, m->target, &lower_bound, opt_error);
   if (status == IDM_OK)
-    status = idm_occupancy_search(&m->task, m->parameters, m->target, lower_bound, theta, finding,
-                                  opt_error);
-  return status == IDM_OK && m->task.beliefs ? compare_lattices(m, theta, finding, opt_error)
+    status = idm_occupancy_search(&m->task, m->parameters, m->target, lower_bound, theta,
+                                  optimality, opt_error);
+  return status == IDM_OK && m->task.beliefs ? compare_lattices(m, theta, optimality, opt_error)
                                              : status;
 }
 
@@ -480,18 +480,18 @@ static idm_status fit_numbers(idm_occupancy_matching *m, idm_posterior **ret_pos
 {
   idm_task *task = &m->task;
   idm_theta *theta = NULL;
-  idm_optimality *finding = NULL;
+  idm_optimality *optimality = NULL;
   idm_status status = idm_occupancy_matching_numbers(m, opt_error);
   if (status == IDM_OK) status = idm_theta_copy(task->problem->theta, &theta, opt_error);
   if (status == IDM_OK)
-    status = idm_optimality_create(m->parameters->dimension, &finding, opt_error);
-  if (status == IDM_OK) idm_task_check_truncation(task, finding);
-  if (status == IDM_OK) status = search_numbers(m, theta, finding, opt_error);
+    status = idm_optimality_create(m->parameters->dimension, &optimality, opt_error);
+  if (status == IDM_OK) idm_task_check_truncation(task, optimality);
+  if (status == IDM_OK) status = search_numbers(m, theta, optimality, opt_error);
   if (status == IDM_OK)
     status = idm_estimate_create(task->inverse, task->problem, task->settings, theta, "search",
-                                 finding, ret_posterior, opt_error);
+                                 optimality, ret_posterior, opt_error);
   else
-    idm_optimality_destroy(finding);
+    idm_optimality_destroy(optimality);
   idm_theta_destroy(theta);
   return status;
 }

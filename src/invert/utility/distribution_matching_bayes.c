@@ -144,14 +144,14 @@ static void describe_scale(const idm_occupancy_matching *m, idm_optimality *f)
                               "integral was not determined; give the free numbers a proper prior");
 }
 
-/* Sets the finding's objective to J at the centre of the draws. */
+/* Sets the optimality record's objective to J at the centre of the draws. */
 static idm_status put_objective(chain_targets *g, idm_posterior *p, idm_error *opt_error)
 {
   double *centre = idm_new(p->coordinate.count, sizeof *centre);
   if (!centre) return idm_fail_memory(opt_error);
   idm_posterior_centre(p, centre);
-  const idm_status status =
-      idm_occupancy_loss_at(&g->density[0].loss, centre, &p->finding->objective, NULL, opt_error);
+  const idm_status status = idm_occupancy_loss_at(&g->density[0].loss, centre,
+                                                  &p->optimality->objective, NULL, opt_error);
   free(centre);
   return status;
 }
@@ -222,7 +222,7 @@ static idm_status draw_numbers(idm_occupancy_matching *m, const idm_fit_monitor 
   idm_task *task = &m->task;
   chain_targets g = {0};
   idm_local_modes *modes = NULL;
-  idm_optimality *finding = NULL;
+  idm_optimality *optimality = NULL;
   idm_status status = idm_occupancy_matching_numbers(m, opt_error);
   if (status == IDM_OK) status = open_chain_targets(m, &g, opt_error);
   const idm_sampling_target drawn = {
@@ -239,14 +239,14 @@ static idm_status draw_numbers(idm_occupancy_matching *m, const idm_fit_monitor 
     status = idm_local_modes_create(m->parameters->dimension, max_modes, &modes, opt_error);
   if (status == IDM_OK) status = find_modes(m, &g, drawn.key, modes, opt_error);
   if (status == IDM_OK)
-    status = idm_optimality_create(m->parameters->dimension, &finding, opt_error);
+    status = idm_optimality_create(m->parameters->dimension, &optimality, opt_error);
   if (status == IDM_OK) {
-    describe_scale(m, finding);
-    status = idm_target_draws(&drawn, modes, finding, ret_posterior, opt_error);
+    describe_scale(m, optimality);
+    status = idm_target_draws(&drawn, modes, optimality, ret_posterior, opt_error);
   }
   if (status == IDM_OK) status = put_objective(&g, *ret_posterior, opt_error);
   if (status == IDM_OK && task->beliefs)
-    status = compare_modes(m, &g, *ret_posterior, (*ret_posterior)->finding, opt_error);
+    status = compare_modes(m, &g, *ret_posterior, (*ret_posterior)->optimality, opt_error);
   idm_local_modes_destroy(modes);
   close_chain_targets(&g);
   return status;

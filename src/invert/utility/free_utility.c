@@ -315,9 +315,9 @@ static double *null_space(size_t rows, size_t columns, double *a, size_t *ret_co
   return basis;
 }
 
-/* Stores directions [count][free] in the finding, which takes ownership, in reduced row echelon
- * form. */
-static idm_status store_directions(double *direction, size_t count, idm_optimality *finding,
+/* Stores directions [count][free] in the optimality record, which takes ownership, in reduced row
+ * echelon form. */
+static idm_status store_directions(double *direction, size_t count, idm_optimality *optimality,
                                    idm_error *opt_error)
 {
   size_t *pivot = idm_new(count, sizeof *pivot);
@@ -326,28 +326,28 @@ static idm_status store_directions(double *direction, size_t count, idm_optimali
     free(pivot);
     return idm_fail_memory(opt_error);
   }
-  free(finding->direction);
-  finding->direction = direction;
-  finding->open = idm_row_reduce(count, finding->free, direction, tolerance, pivot);
-  finding->evaluated = true;
-  for (size_t i = 0; i < finding->open * finding->free; i++)
+  free(optimality->direction);
+  optimality->direction = direction;
+  optimality->open = idm_row_reduce(count, optimality->free, direction, tolerance, pivot);
+  optimality->evaluated = true;
+  for (size_t i = 0; i < optimality->open * optimality->free; i++)
     if (fabs(direction[i]) < tolerance) direction[i] = 0; /* relative to pivots of 1 */
   free(pivot);
   return IDM_OK;
 }
 
-idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *finding,
+idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *optimality,
                                 idm_error *opt_error)
 {
   size_t open = 0;
-  if (idm_times(count + finding->free, finding->free) > max_basis) {
-    idm_notes_add(&finding->words,
+  if (idm_times(count + optimality->free, optimality->free) > max_basis) {
+    idm_notes_add(&optimality->words,
                   "unchecked: with %zu free numbers, what the data leave open was not determined",
-                  finding->free);
+                  optimality->free);
     return IDM_OK;
   }
-  double *basis = null_space(count, finding->free, rows, &open);
-  return store_directions(basis, open, finding, opt_error);
+  double *basis = null_space(count, optimality->free, rows, &open);
+  return store_directions(basis, open, optimality, opt_error);
 }
 
 /* --- shaping -------------------------------------------------------------------------------- */
@@ -482,10 +482,10 @@ static double *directions(const shaping_system *p, const double *solution, size_
   return direction;
 }
 
-void idm_nullspace_note_unvisited(size_t unvisited, size_t states, idm_optimality *finding)
+void idm_nullspace_note_unvisited(size_t unvisited, size_t states, idm_optimality *optimality)
 {
   if (unvisited)
-    idm_notes_add(&finding->words,
+    idm_notes_add(&optimality->words,
                   "%zu of the %zu states were never visited: the data identify the utility there "
                   "only through the values of the states before",
                   unvisited, states);
@@ -506,13 +506,13 @@ static size_t count_unvisited(const shaping_system *p)
  * unless it is NULL. */
 static idm_status solve(shaping_system *p, size_t extra_rows,
                         size_t (*add_rows)(const shaping_system *, void *, double *), void *context,
-                        idm_optimality *finding, idm_error *opt_error)
+                        idm_optimality *optimality, idm_error *opt_error)
 {
   p->first = idm_new(p->free_utility->count, sizeof *p->first);
   if (!p->first) return idm_fail_memory(opt_error);
   number_unknowns(p);
   if (p->mdps * p->states > max_states || idm_times(p->width, p->free_utility->count) > max_basis) {
-    idm_notes_add(&finding->words,
+    idm_notes_add(&optimality->words,
                   "unchecked: with %zu states and %zu free numbers, the directions of the utility "
                   "that no behaviour identifies were not determined",
                   p->states, p->free_utility->count);
@@ -530,9 +530,9 @@ static idm_status solve(shaping_system *p, size_t extra_rows,
     if (add_rows) conditions += add_rows(p, context, rows + conditions * p->width);
     solution = null_space(conditions, p->width, rows, &count);
     if (solution) direction = directions(p, solution, count);
-    status = store_directions(direction, count, finding, opt_error);
+    status = store_directions(direction, count, optimality, opt_error);
   }
-  if (status == IDM_OK) idm_nullspace_note_unvisited(count_unvisited(p), p->states, finding);
+  if (status == IDM_OK) idm_nullspace_note_unvisited(count_unvisited(p), p->states, optimality);
   free(p->first);
   free(rows);
   free(solution);
@@ -541,7 +541,7 @@ static idm_status solve(shaping_system *p, size_t extra_rows,
 
 idm_status idm_nullspace_shared(size_t mdps, const idm_mdp *const *mdp,
                                 const idm_demonstrator *const *opt_demonstrator,
-                                const idm_free_utility *free_utility, idm_optimality *finding,
+                                const idm_free_utility *free_utility, idm_optimality *optimality,
                                 idm_error *opt_error)
 {
   shaping_system p = {.mdps = mdps,
@@ -549,15 +549,15 @@ idm_status idm_nullspace_shared(size_t mdps, const idm_mdp *const *mdp,
                       .demonstrator = opt_demonstrator,
                       .free_utility = free_utility,
                       .states = mdp[0]->n.states};
-  return solve(&p, 0, NULL, NULL, finding, opt_error);
+  return solve(&p, 0, NULL, NULL, optimality, opt_error);
 }
 
 idm_status idm_nullspace_shaping(const idm_mdp *mdp, const idm_demonstrator *opt_demonstrator,
-                                 const idm_free_utility *free_utility, idm_optimality *finding,
+                                 const idm_free_utility *free_utility, idm_optimality *optimality,
                                  idm_error *opt_error)
 {
   return idm_nullspace_shared(1, &mdp, opt_demonstrator ? &opt_demonstrator : NULL, free_utility,
-                              finding, opt_error);
+                              optimality, opt_error);
 }
 
 /* row += sign times the discounted potential of the successors of an entry. */
@@ -591,7 +591,7 @@ static size_t put_model_differences(const shaping_system *p, void *context, doub
 
 idm_status idm_nullspace_robust(size_t mdps, idm_mdp *const *mdp,
                                 const idm_demonstrator *opt_demonstrator,
-                                const idm_free_utility *free_utility, idm_optimality *finding,
+                                const idm_free_utility *free_utility, idm_optimality *optimality,
                                 idm_error *opt_error)
 {
   const idm_mdp *one = mdp[0];
@@ -601,7 +601,7 @@ idm_status idm_nullspace_robust(size_t mdps, idm_mdp *const *mdp,
                       .demonstrator = opt_demonstrator ? &opt_demonstrator : NULL,
                       .free_utility = free_utility,
                       .states = one->n.states};
-  return solve(&p, (mdps - 1) * free_utility->entries, put_model_differences, &o, finding,
+  return solve(&p, (mdps - 1) * free_utility->entries, put_model_differences, &o, optimality,
                opt_error);
 }
 

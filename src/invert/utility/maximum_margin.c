@@ -252,7 +252,7 @@ typedef struct margin_problem {
   idm_program *program;
   idm_face face;
   idm_cancel *cancel;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   idm_notes *opt_notes;
 } margin_problem;
 
@@ -333,7 +333,7 @@ static idm_status find_by_state(margin_problem *q, idm_error *opt_error)
   if (status == IDM_OK)
     status = idm_face_choose_unique(q->program, infeasible_message, unbounded_message, &q->face,
                                     q->cancel, opt_error);
-  q->finding->objective = 0 - q->face.objective;
+  q->optimality->objective = 0 - q->face.objective;
   free(demonstrated_action);
   return status;
 }
@@ -357,7 +357,7 @@ static bool is_zero(const margin_problem *q)
 
 static void note_game(const margin_problem *q, const idm_game *game)
 {
-  idm_notes *words = &q->finding->words;
+  idm_notes *words = &q->optimality->words;
   if (all_free(q->free_utility) && fabs(game->objective) <= 1e-9)
     idm_notes_add(words,
                   "every entry of the utility is free and a policy can have the demonstrator's "
@@ -380,14 +380,15 @@ static void note_game(const margin_problem *q, const idm_game *game)
                   "found; another is shown");
 }
 
-/* Moves the game's policy to the finding. */
+/* Moves the game's policy to the optimality record. */
 static idm_status store_policy(margin_problem *q, idm_game *game, idm_error *opt_error)
 {
   const idm_setting *setting = q->problem->setting;
-  idm_status status = idm_labels_copy(&setting->states, &q->finding->state, opt_error);
-  if (status == IDM_OK) status = idm_labels_copy(&setting->actions, &q->finding->action, opt_error);
+  idm_status status = idm_labels_copy(&setting->states, &q->optimality->state, opt_error);
+  if (status == IDM_OK)
+    status = idm_labels_copy(&setting->actions, &q->optimality->action, opt_error);
   if (status != IDM_OK) return status;
-  q->finding->policy = game->policy;
+  q->optimality->policy = game->policy;
   game->policy = NULL;
   return IDM_OK;
 }
@@ -407,8 +408,8 @@ static idm_status find_by_return(margin_problem *q, idm_error *opt_error)
                             q->cancel, opt_error);
   if (status == IDM_OK) status = store_policy(q, &game, opt_error);
   if (status == IDM_OK) {
-    idm_task_check_truncation(q->task, q->finding);
-    q->finding->objective = game.objective;
+    idm_task_check_truncation(q->task, q->optimality);
+    q->optimality->objective = game.objective;
     q->face.attained = fmax(q->face.attained, game.attained);
     note_game(q, &game);
   }
@@ -423,9 +424,9 @@ static idm_status find_by_states(margin_problem *q, idm_error *opt_error)
 {
   const idm_status status = q->settings->margin == IDM_MARGIN_STATE ? find_by_state(q, opt_error)
                                                                     : find_by_return(q, opt_error);
-  snprintf(q->finding->certificate, sizeof q->finding->certificate, "duality gap");
-  q->finding->attained = q->face.attained;
-  q->finding->closed = 1e-9;
+  snprintf(q->optimality->certificate, sizeof q->optimality->certificate, "duality gap");
+  q->optimality->attained = q->face.attained;
+  q->optimality->closed = 1e-9;
   return status;
 }
 
@@ -438,14 +439,14 @@ static idm_status find_by_beliefs(margin_problem *q, idm_error *opt_error)
                                   .caller = idm_inverse_maximum_margin.name,
                                   .cancel = q->cancel,
                                   .opt_notes = q->opt_notes};
-  return idm_belief_margin_find(&task, &q->face, q->finding, opt_error);
+  return idm_belief_margin_find(&task, &q->face, q->optimality, opt_error);
 }
 
 /* --- words ---------------------------------------------------------------------------------- */
 
 static void note_result(const margin_problem *q)
 {
-  idm_notes *words = &q->finding->words;
+  idm_notes *words = &q->optimality->words;
   const char *margin = q->settings->penalty > 0 ? "margin minus its penalty" : "margin";
   bool scale = true;
   for (size_t e = 0; e < q->free_utility->entries; e++)
@@ -471,7 +472,7 @@ static idm_status find(margin_problem *q, idm_posterior **ret_posterior, idm_err
 {
   idm_optimality *f = NULL;
   idm_status status = idm_optimality_create(q->free_utility->count, &f, opt_error);
-  q->finding = f;
+  q->optimality = f;
   q->weight = idm_new(q->free_utility->count, sizeof *q->weight);
   q->key = idm_new(q->free_utility->count, sizeof *q->key);
   if (status == IDM_OK && !(q->weight && q->key)) status = idm_fail_memory(opt_error);

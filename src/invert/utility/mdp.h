@@ -7,9 +7,9 @@
 #define IDM_INVERT_UTILITY_MDP_H
 
 #include "idm/extension/data.h"
+#include "idm/extension/fit_settings.h"
 #include "idm/extension/optimality.h"
 #include "idm/extension/problem.h"
-#include "idm/extension/settings.h"
 #include "invert/cancel.h"
 
 /* === mdp ==================================================================================== */
@@ -349,33 +349,33 @@ void idm_free_utility_backward(const idm_free_utility *free_utility, const doubl
 /* Unidentified directions of a utility: potential shaping, which includes a shift and does not
  * affect any behaviour, and utilities in unvisited states. */
 
-/* Adds to the finding the directions of the free numbers that do not change the likelihood of the
- * log: in visited states discount P phi - phi for some potential phi; in unvisited states any
- * change whose policy mean, under the demonstrator's policy, equals that expression. Fixed and tied
- * entries leave fewer directions. opt_demonstrator NULL: every state counts as visited. With more
- * states than can be eliminated nothing is computed (`evaluated` stays false, and a note is added
- * to the words). */
+/* Adds to the optimality record the directions of the free numbers that do not change the
+ * likelihood of the log: in visited states discount P phi - phi for some potential phi; in
+ * unvisited states any change whose policy mean, under the demonstrator's policy, equals that
+ * expression. Fixed and tied entries leave fewer directions. opt_demonstrator NULL: every state
+ * counts as visited. With more states than can be eliminated nothing is computed (`evaluated` stays
+ * false, and a note is added to the words). */
 idm_status idm_nullspace_shaping(const idm_mdp *mdp, const idm_demonstrator *opt_demonstrator,
-                                 const idm_free_utility *free_utility, idm_optimality *finding,
+                                 const idm_free_utility *free_utility, idm_optimality *optimality,
                                  idm_error *opt_error);
 /* The same for decisions in several environments: the common utility changes by a potential of
  * each. More environments leave fewer directions. */
 idm_status idm_nullspace_shared(size_t mdps, const idm_mdp *const *mdp,
                                 const idm_demonstrator *const *opt_demonstrator,
-                                const idm_free_utility *free_utility, idm_optimality *finding,
+                                const idm_free_utility *free_utility, idm_optimality *optimality,
                                 idm_error *opt_error);
 /* The same for an agent that plans for several models jointly: one potential that changes the
  * utility equally under each. */
 idm_status idm_nullspace_robust(size_t mdps, idm_mdp *const *mdp,
                                 const idm_demonstrator *opt_demonstrator,
-                                const idm_free_utility *free_utility, idm_optimality *finding,
+                                const idm_free_utility *free_utility, idm_optimality *optimality,
                                 idm_error *opt_error);
 /* Directions d with rows . d = 0, for a design matrix rows[count][free], which is overwritten. */
-idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *finding,
+idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *optimality,
                                 idm_error *opt_error);
 
 /* Adds a remark on unvisited states, if any. */
-void idm_nullspace_note_unvisited(size_t unvisited, size_t states, idm_optimality *finding);
+void idm_nullspace_note_unvisited(size_t unvisited, size_t states, idm_optimality *optimality);
 
 /* Half the distance between the normalised canonical utilities, with states weighted equally and
  * actions by the prior: sqrt((1 - correlation) / 2) (EPIC). 0 if both are constant, 1/2 if one is.

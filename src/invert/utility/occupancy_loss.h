@@ -94,13 +94,13 @@ extern const double idm_occupancy_step;
  * idm_occupancy_loss. J is convex in the occupancy but not in the parameters, so the search has
  * several starting points. */
 
-/* theta receives the numbers. The finding, created with the number of free numbers, receives J, its
- * certificate and the directions that the occupancy leaves unidentified. lower_bound: lower bound
- * on J over all policies; -INFINITY: not computed. IDM_INPUT if the divergence is infinite at every
- * start, or the planner has no policy by state. */
+/* theta receives the numbers. The optimality record, created with the number of free numbers,
+ * receives J, its certificate and the directions that the occupancy leaves unidentified.
+ * lower_bound: lower bound on J over all policies; -INFINITY: not computed. IDM_INPUT if the
+ * divergence is infinite at every start, or the planner has no policy by state. */
 idm_status idm_occupancy_search(idm_task *task, const idm_parameters *parameters,
                                 const double *target, double lower_bound, idm_theta *theta,
-                                idm_optimality *finding, idm_error *opt_error);
+                                idm_optimality *optimality, idm_error *opt_error);
 
 /* Minimises from the single start y, which receives the result. */
 idm_status idm_occupancy_minimise(idm_task *task, const idm_parameters *parameters,

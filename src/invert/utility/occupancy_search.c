@@ -417,7 +417,7 @@ static void certify(const idm_occupancy_loss *s, const search_result *best, doub
 
 idm_status idm_occupancy_search(idm_task *task, const idm_parameters *parameters,
                                 const double *target, double lower_bound, idm_theta *theta,
-                                idm_optimality *finding, idm_error *opt_error)
+                                idm_optimality *optimality, idm_error *opt_error)
 {
   idm_occupancy_loss s;
   const size_t d = parameters->dimension;
@@ -433,9 +433,9 @@ idm_status idm_occupancy_search(idm_task *task, const idm_parameters *parameters
   }
   if (status == IDM_OK) status = refine(&s, best.y, &best.objective, opt_error);
   if (status == IDM_OK) status = find_gradient(&s, &best, opt_error);
-  if (status == IDM_OK) status = check_identified(&s, &best, finding, opt_error);
+  if (status == IDM_OK) status = check_identified(&s, &best, optimality, opt_error);
   if (status == IDM_OK) {
-    certify(&s, &best, lower_bound, finding);
+    certify(&s, &best, lower_bound, optimality);
     idm_parameters_set(parameters, best.y, theta);
   }
   idm_occupancy_loss_close(&s);

@@ -341,7 +341,7 @@ static idm_status check_size(const equations *q, idm_error *opt_error)
 }
 
 idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x,
-                                    idm_optimality *finding, idm_error *opt_error)
+                                    idm_optimality *optimality, idm_error *opt_error)
 {
   const size_t states = steps->mdp->n.states;
   const size_t most = idm_times(steps->count - 1, steps->free_utility->entries);
@@ -362,8 +362,8 @@ idm_status idm_learner_steps_invert(const idm_learner_steps *steps, double *x,
     if (status == IDM_OK) status = check_size(&q, opt_error);
     if (status == IDM_OK) status = find_numbers(&q, total, x, phi, opt_error);
     if (status == IDM_OK) {
-      certify(&q, phi, x, gradient, finding);
-      status = find_nullspace(&q, finding, opt_error);
+      certify(&q, phi, x, gradient, optimality);
+      status = find_nullspace(&q, optimality, opt_error);
     }
   }
   free(work);
@@ -472,7 +472,7 @@ typedef struct inversion_context {
   const batches *b;
 } inversion_context;
 
-static idm_status fit_at(void *context, double discount, double *x, idm_optimality **ret_finding,
+static idm_status fit_at(void *context, double discount, double *x, idm_optimality **ret_optimality,
                          idm_error *opt_error)
 {
   const inversion_context *v = context;
@@ -481,11 +481,11 @@ static idm_status fit_at(void *context, double discount, double *x, idm_optimali
   const idm_learner_steps steps = {&mdp,        free_utility, v->agent->alpha, v->agent->prior,
                                    v->b->count, v->b->policy, v->b->weight};
   mdp.discount = discount;
-  idm_status status = idm_optimality_create(free_utility->count, ret_finding, opt_error);
-  if (status == IDM_OK) status = idm_learner_steps_invert(&steps, x, *ret_finding, opt_error);
+  idm_status status = idm_optimality_create(free_utility->count, ret_optimality, opt_error);
+  if (status == IDM_OK) status = idm_learner_steps_invert(&steps, x, *ret_optimality, opt_error);
   if (status != IDM_OK) {
-    idm_optimality_destroy(*ret_finding);
-    *ret_finding = NULL;
+    idm_optimality_destroy(*ret_optimality);
+    *ret_optimality = NULL;
   }
   return status;
 }

@@ -14,7 +14,7 @@
 #include "invert/matching/fit.h"
 #include "invert/parameters.h"
 #include "invert/posterior.h"
-#include "invert/utility/preferred.h"
+#include "invert/utility/preference_model.h"
 #include "invert/utility/task.h"
 
 /* === preference ============================================================================= */
@@ -599,22 +599,22 @@ static idm_status find_modes(const preference_fit *f, idm_local_modes *modes, id
 
 /* Adds faults if the prior is flat and the preferences do not bound the numbers: there is no
  * posterior. */
-static void find_faults(const preference_fit *f, idm_optimality *finding)
+static void find_faults(const preference_fit *f, idm_optimality *optimality)
 {
   if (idm_parameters_proper(f->parameters)) return;
   if (f->separated)
-    idm_notes_add(&finding->faults,
+    idm_notes_add(&optimality->faults,
                   "improper: the prior is flat and the preferences are separable (some utility "
                   "agrees with %zu of the %zu and disagrees with none, the better the larger it "
                   "is): there is no posterior to draw from; give the utility a proper prior",
                   f->separated, f->preference_model->count);
-  if (finding->open)
-    idm_notes_add(&finding->faults,
+  if (optimality->open)
+    idm_notes_add(&optimality->faults,
                   "improper: the prior is flat and the preferences leave %zu %s open: there is no "
                   "posterior to draw from; give the utility a proper prior, or hold an entry",
-                  finding->open, finding->open == 1 ? "direction" : "directions");
-  if (!finding->evaluated)
-    idm_notes_add(&finding->faults,
+                  optimality->open, optimality->open == 1 ? "direction" : "directions");
+  if (!optimality->evaluated)
+    idm_notes_add(&optimality->faults,
                   "unchecked: the prior is flat, and what the preferences leave open was not "
                   "determined, so that there may be no posterior; give the utility a proper prior");
 }
@@ -657,13 +657,13 @@ static double objective_at(const preference_fit *f, const double *y)
   return sum - idm_preference_model_log_likelihood(f->preference_model, d->x, NULL, NULL);
 }
 
-/* Sets the finding's objective to the value at the centre of the draws. */
+/* Sets the optimality record's objective to the value at the centre of the draws. */
 static idm_status put_objective(const preference_fit *f, idm_posterior *p, idm_error *opt_error)
 {
   double *centre = idm_new(f->free_utility->count, sizeof *centre);
   if (!centre) return idm_fail_memory(opt_error);
   idm_posterior_centre(p, centre);
-  p->finding->objective = objective_at(f, centre);
+  p->optimality->objective = objective_at(f, centre);
   free(centre);
   return IDM_OK;
 }
@@ -681,18 +681,19 @@ static idm_status draw(preference_fit *f, idm_posterior **ret_posterior, idm_not
                                      .watch = f->watch,
                                      .opt_notes = opt_notes};
   idm_local_modes *modes = NULL;
-  idm_optimality *finding = NULL;
+  idm_optimality *optimality = NULL;
   idm_status status = idm_local_modes_create(f->free_utility->count, max_modes, &modes, opt_error);
   if (status == IDM_OK) status = find_modes(f, modes, opt_error);
-  if (status == IDM_OK) status = idm_optimality_create(f->free_utility->count, &finding, opt_error);
   if (status == IDM_OK)
-    status = idm_preference_model_nullspace(f->preference_model, NULL, finding, opt_error);
+    status = idm_optimality_create(f->free_utility->count, &optimality, opt_error);
+  if (status == IDM_OK)
+    status = idm_preference_model_nullspace(f->preference_model, NULL, optimality, opt_error);
   if (status == IDM_OK) {
-    idm_preference_model_note(f->preference_model, f->separated, finding);
-    find_faults(f, finding);
-    status = idm_target_draws(&drawn, modes, finding, ret_posterior, opt_error);
+    idm_preference_model_note(f->preference_model, f->separated, optimality);
+    find_faults(f, optimality);
+    status = idm_target_draws(&drawn, modes, optimality, ret_posterior, opt_error);
   } else {
-    idm_optimality_destroy(finding);
+    idm_optimality_destroy(optimality);
   }
   idm_local_modes_destroy(modes);
   if (status == IDM_OK) status = put_objective(f, *ret_posterior, opt_error);

@@ -384,20 +384,21 @@ static void note_result(const risk_search *q, idm_notes *words)
  * otherwise a potential must change the utility equally under all models. */
 static idm_status put_directions(risk_search *q, idm_optimality *f, idm_error *opt_error)
 {
-  idm_optimality *utility_finding = NULL;
+  idm_optimality *utility_optimality = NULL;
   idm_mdp *mean = NULL;
-  idm_status status = idm_optimality_create(q->w->free_utility->count, &utility_finding, opt_error);
+  idm_status status =
+      idm_optimality_create(q->w->free_utility->count, &utility_optimality, opt_error);
   put_first(q, q->w->models->count);
   if (status == IDM_OK) status = idm_models_mix(q->w->models, q->w->sigma, &mean, opt_error);
   if (status == IDM_OK)
     status = q->w->level < 1
                  ? idm_nullspace_robust(q->w->models->count, q->w->models->mdp, q->w->demonstrator,
-                                        q->w->free_utility, utility_finding, opt_error)
+                                        q->w->free_utility, utility_optimality, opt_error)
                  : idm_nullspace_shaping(mean, q->w->demonstrator, q->w->free_utility,
-                                         utility_finding, opt_error);
-  if (status == IDM_OK) status = idm_estimate_embed(utility_finding, !differs(q), f, opt_error);
+                                         utility_optimality, opt_error);
+  if (status == IDM_OK) status = idm_estimate_embed(utility_optimality, !differs(q), f, opt_error);
   idm_mdp_destroy(mean);
-  idm_optimality_destroy(utility_finding);
+  idm_optimality_destroy(utility_optimality);
   return status;
 }
 

@@ -535,12 +535,12 @@ static idm_status nullspace_visited(const idm_mdp *mdp, const idm_demonstrator *
 }
 
 idm_status idm_soft_agent_nullspace(const idm_mdp *mdp, const idm_demonstrator *opt_demonstrator,
-                                    const idm_free_utility *free_utility, idm_optimality *finding,
-                                    idm_error *opt_error)
+                                    const idm_free_utility *free_utility,
+                                    idm_optimality *optimality, idm_error *opt_error)
 {
   if (!mdp->horizon)
-    return idm_nullspace_shaping(mdp, opt_demonstrator, free_utility, finding, opt_error);
+    return idm_nullspace_shaping(mdp, opt_demonstrator, free_utility, optimality, opt_error);
   return opt_demonstrator && count_unvisited(opt_demonstrator)
-             ? nullspace_visited(mdp, opt_demonstrator, free_utility, finding, opt_error)
-             : nullspace_horizon(mdp, free_utility, finding, opt_error);
+             ? nullspace_visited(mdp, opt_demonstrator, free_utility, optimality, opt_error)
+             : nullspace_horizon(mdp, free_utility, optimality, opt_error);
 }

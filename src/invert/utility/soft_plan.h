@@ -75,8 +75,8 @@ idm_status idm_soft_agent_demonstrated(const idm_demonstrator *demonstrator, con
  * utilities by state whose expectation any number of steps ahead is independent of the actions, and
  * in unvisited states any change that does not prefer one action to another. */
 idm_status idm_soft_agent_nullspace(const idm_mdp *mdp, const idm_demonstrator *opt_demonstrator,
-                                    const idm_free_utility *free_utility, idm_optimality *finding,
-                                    idm_error *opt_error);
+                                    const idm_free_utility *free_utility,
+                                    idm_optimality *optimality, idm_error *opt_error);
 
 /* === regulariser ============================================================================ */
 

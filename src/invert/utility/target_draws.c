@@ -254,35 +254,35 @@ static idm_status run_chains(const idm_sampling_target *t, const idm_local_modes
 /* --- the answer ----------------------------------------------------------------------------- */
 
 /* Sets the certificate to the largest R-hat of the numbers. */
-static idm_status certify(const idm_posterior *p, idm_optimality *finding, idm_error *opt_error)
+static idm_status certify(const idm_posterior *p, idm_optimality *optimality, idm_error *opt_error)
 {
   const size_t all = p->chains * p->draws;
-  snprintf(finding->certificate, sizeof finding->certificate, "R-hat");
-  finding->attained = p->chains > 1 ? 1 : NAN;
-  finding->closed = idm_check_threshold(IDM_CHECK_RHAT);
+  snprintf(optimality->certificate, sizeof optimality->certificate, "R-hat");
+  optimality->attained = p->chains > 1 ? 1 : NAN;
+  optimality->closed = idm_check_threshold(IDM_CHECK_RHAT);
   idm_status status = IDM_OK;
   for (size_t i = 0; i < p->coordinate.count && status == IDM_OK && p->chains > 1; i++) {
     idm_diagnosis d;
     status =
         idm_diagnose(p->unconstrained + i * all, p->chains, p->draws, p->draws, 1, &d, opt_error);
-    if (status == IDM_OK && !(d.rhat <= finding->attained)) finding->attained = d.rhat;
+    if (status == IDM_OK && !(d.rhat <= optimality->attained)) optimality->attained = d.rhat;
   }
   return status;
 }
 
 static idm_status collect_draws(const idm_sampling_target *t, const idm_chains *chains,
-                                idm_optimality *finding, idm_posterior **ret_posterior,
+                                idm_optimality *optimality, idm_posterior **ret_posterior,
                                 idm_error *opt_error)
 {
   long draws = 0;
   idm_status status = idm_sampling_common(chains, &draws, t->opt_notes, opt_error);
   if (status != IDM_OK) {
-    idm_optimality_destroy(finding);
+    idm_optimality_destroy(optimality);
     return status;
   }
   status = idm_estimate_from_draws(t->inverse, t->problem, t->settings, t->parameters, chains,
-                                   (size_t)draws, finding, ret_posterior, opt_error);
-  if (status == IDM_OK) status = certify(*ret_posterior, (*ret_posterior)->finding, opt_error);
+                                   (size_t)draws, optimality, ret_posterior, opt_error);
+  if (status == IDM_OK) status = certify(*ret_posterior, (*ret_posterior)->optimality, opt_error);
   if (status == IDM_OK)
     status = idm_posterior_draw_prior(t->parameters, t->settings->prior_draws, t->key,
                                       *ret_posterior, opt_error);
@@ -294,7 +294,7 @@ static idm_status collect_draws(const idm_sampling_target *t, const idm_chains *
 }
 
 idm_status idm_target_draws(const idm_sampling_target *t, const idm_local_modes *modes,
-                            idm_optimality *finding, idm_posterior **ret_posterior,
+                            idm_optimality *optimality, idm_posterior **ret_posterior,
                             idm_error *opt_error)
 {
   idm_chains *chains = NULL;
@@ -302,8 +302,8 @@ idm_status idm_target_draws(const idm_sampling_target *t, const idm_local_modes 
   *ret_posterior = NULL;
   const idm_status status = run_chains(t, modes, &mixture, &chains, opt_error);
   const idm_status made =
-      status == IDM_OK ? collect_draws(t, chains, finding, ret_posterior, opt_error) : status;
-  if (status != IDM_OK) idm_optimality_destroy(finding);
+      status == IDM_OK ? collect_draws(t, chains, optimality, ret_posterior, opt_error) : status;
+  if (status != IDM_OK) idm_optimality_destroy(optimality);
   idm_chains_destroy(chains);
   idm_mixture_destroy(mixture);
   return made;

@@ -79,37 +79,38 @@ void idm_task_close(idm_task *task);
 /* Answers of inverse planners that do not use the likelihood. */
 
 /* Creates the answer at theta, whose free numbers are the estimate; `method` names the algorithm.
- * Takes ownership of the finding, which is destroyed on failure, and adds to it the planner's
- * policy at theta, if states are observed, and a sentence on the unidentified directions. */
+ * Takes ownership of the optimality record, which is destroyed on failure, and adds to it the
+ * planner's policy at theta, if states are observed, and a sentence on the unidentified directions.
+ */
 idm_status idm_estimate_create(const idm_inverse *inverse, const idm_problem *problem,
                                const idm_fit_settings *settings, const idm_theta *theta,
-                               const char *method, idm_optimality *finding,
+                               const char *method, idm_optimality *optimality,
                                idm_posterior **ret_posterior, idm_error *opt_error);
 /* The same with the free numbers of the utility at x, in units of the free utility. */
 idm_status idm_estimate_utility(const idm_inverse *inverse, const idm_problem *problem,
                                 const idm_fit_settings *settings,
                                 const idm_free_utility *free_utility, const double *x,
-                                const char *method, idm_optimality *finding,
+                                const char *method, idm_optimality *optimality,
                                 idm_posterior **ret_posterior, idm_error *opt_error);
 /* For a free share in [0, 1] in addition to the utility, the last free number: copies the
  * unidentified directions of the utility as directions of all free numbers, and the words and
  * faults. share_open: the share is unidentified as well. */
-idm_status idm_estimate_embed(const idm_optimality *utility_finding, bool share_open,
-                              idm_optimality *finding, idm_error *opt_error);
+idm_status idm_estimate_embed(const idm_optimality *utility_optimality, bool share_open,
+                              idm_optimality *optimality, idm_error *opt_error);
 /* Sets that share exactly: the coordinates that start a search are kept off the ends of an
  * interval, which the estimate can be at. IDM_INPUT if its prior excludes the value; `what` begins
  * the message. */
 idm_status idm_estimate_set_share(const idm_problem *problem, const char *what, double share,
                                   idm_posterior *posterior, idm_error *opt_error);
 /* If the demonstrator's occupancy is empirical and the log truncates trajectories: adds a fault to
- * the finding. */
-void idm_task_check_truncation(const idm_task *task, idm_optimality *finding);
+ * the optimality record. */
+void idm_task_check_truncation(const idm_task *task, idm_optimality *optimality);
 /* idm_estimate_create for the first `draws` draws of every chain, with the policy at their centre.
  */
 idm_status idm_estimate_from_draws(const idm_inverse *inverse, const idm_problem *problem,
                                    const idm_fit_settings *settings,
                                    const idm_parameters *parameters, const idm_chains *chains,
-                                   size_t draws, idm_optimality *finding,
+                                   size_t draws, idm_optimality *optimality,
                                    idm_posterior **ret_posterior, idm_error *opt_error);
 
 /* === discount search ======================================================================== */
@@ -125,8 +126,8 @@ typedef struct idm_discount_search {
   double terms; /* number of terms of the sum, if their errors are identically distributed; 0: if
                    not */
   bool squares; /* terms are squares */
-  /* Best numbers x[count] at a discount, and their finding. */
-  idm_status (*fit)(void *context, double discount, double *x, idm_optimality **ret_finding,
+  /* Best numbers x[count] at a discount, and their optimality record. */
+  idm_status (*fit)(void *context, double discount, double *x, idm_optimality **ret_optimality,
                     idm_error *opt_error);
   void *context;
   /* For sums whose terms are not identically distributed: the 95 % quantile of the gap between the
@@ -296,10 +297,10 @@ typedef struct idm_sampling_target {
 } idm_sampling_target;
 
 /* Draws of all chains, which start at the modes in turn, or around the problem's own values if
- * there is no mode. Takes ownership of the finding, which is destroyed on failure; its certificate
- * becomes the largest R-hat. */
+ * there is no mode. Takes ownership of the optimality record, which is destroyed on failure; its
+ * certificate becomes the largest R-hat. */
 idm_status idm_target_draws(const idm_sampling_target *t, const idm_local_modes *modes,
-                            idm_optimality *finding, idm_posterior **ret_posterior,
+                            idm_optimality *optimality, idm_posterior **ret_posterior,
                             idm_error *opt_error);
 
 #endif

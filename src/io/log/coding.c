@@ -585,13 +585,14 @@ size_t idm_coding_cuts(const idm_coding *coding)
   return cuts;
 }
 
-idm_status idm_coding_report(const idm_coding *coding, idm_log_counts *intake, idm_error *opt_error)
+idm_status idm_coding_report(const idm_coding *coding, idm_log_counts *log_counts,
+                             idm_error *opt_error)
 {
   for (size_t d = 0, at = 0; d < coding->columns->derived_count; d++) {
     const idm_found_breakpoints *breakpoints = &coding->found[d];
     const size_t count = coding->columns->derived[d].cuts;
     if (!breakpoints->at) continue;
-    idm_breakpoints *cut = &intake->cut[at++];
+    idm_breakpoints *cut = &log_counts->cut[at++];
     *cut = (idm_breakpoints){d,
                              breakpoints->numbers.count,
                              breakpoints->numbers.mean,

@@ -98,26 +98,27 @@ void idm_row_counts_record(idm_log *log, uint32_t trajectory, size_t reason, boo
   ledger->missing[reason] += missing;
 }
 
-static void count_lost(const idm_row_counts *ledger, idm_log_counts *intake,
+static void count_lost(const idm_row_counts *ledger, idm_log_counts *log_counts,
                        const uint32_t *agent_stage)
 {
   for (size_t i = 0; i < ledger->ids.count; i++) {
     const uint32_t stage = ledger->stage[i];
-    idm_log_size *count = stage < ledger->reasons ? &intake->dropped[stage].lost : &intake->kept;
+    idm_log_size *count =
+        stage < ledger->reasons ? &log_counts->dropped[stage].lost : &log_counts->kept;
     count->trajectories++;
-    intake->truncated += stage == ledger->reasons && ledger->lost[i];
-    intake->truncated_by_where += stage == ledger->reasons && ledger->requested[i];
+    log_counts->truncated += stage == ledger->reasons && ledger->lost[i];
+    log_counts->truncated_by_where += stage == ledger->reasons && ledger->requested[i];
   }
   for (size_t a = 0; a < ledger->agents.count; a++)
-    ++*(agent_stage[a] < ledger->reasons ? &intake->dropped[agent_stage[a]].lost.agents
-                                         : &intake->kept.agents);
-  intake->kept.rows = ledger->read;
+    ++*(agent_stage[a] < ledger->reasons ? &log_counts->dropped[agent_stage[a]].lost.agents
+                                         : &log_counts->kept.agents);
+  log_counts->kept.rows = ledger->read;
   for (size_t r = 0; r < ledger->reasons; r++) {
-    intake->dropped[r].lost.rows = ledger->rows[r];
-    intake->dropped[r].missing = ledger->missing[r];
-    intake->kept.rows -= ledger->rows[r];
+    log_counts->dropped[r].lost.rows = ledger->rows[r];
+    log_counts->dropped[r].missing = ledger->missing[r];
+    log_counts->kept.rows -= ledger->rows[r];
   }
-  intake->read = (idm_log_size){ledger->read, ledger->ids.count, ledger->agents.count};
+  log_counts->read = (idm_log_size){ledger->read, ledger->ids.count, ledger->agents.count};
 }
 
 /* Text of a reason; the caller frees it. */
@@ -138,23 +139,23 @@ idm_status idm_row_counts_summarise(const idm_log *log, size_t cuts, idm_log_cou
   const idm_row_counts *ledger = &log->ledger;
   idm_status status = idm_log_counts_create(ledger->reasons, cuts, ret_counts, opt_error);
   if (status != IDM_OK) return status;
-  idm_log_counts *intake = *ret_counts;
+  idm_log_counts *log_counts = *ret_counts;
   uint32_t *agent_stage = idm_new(ledger->agents.count, sizeof *agent_stage);
   if (!agent_stage) return idm_fail_memory(opt_error);
   for (size_t i = 0; i < ledger->ids.count; i++)
     if (ledger->stage[i] > agent_stage[ledger->agent[i]])
       agent_stage[ledger->agent[i]] = ledger->stage[i];
   if (ledger->reasons)
-    count_lost(ledger, intake, agent_stage);
+    count_lost(ledger, log_counts, agent_stage);
   else
-    intake->read = intake->kept =
+    log_counts->read = log_counts->kept =
         (idm_log_size){log->rows, log->trajectories.count, log->agents.count};
   free(agent_stage);
   for (size_t r = 0; r < ledger->reasons; r++) {
-    intake->dropped[r].reason = name_reason(log, r);
-    if (!intake->dropped[r].reason) return idm_fail_memory(opt_error);
+    log_counts->dropped[r].reason = name_reason(log, r);
+    if (!log_counts->dropped[r].reason) return idm_fail_memory(opt_error);
   }
-  intake->timed = log->header.role[IDM_COLUMN_TIME].count > 0;
-  intake->coded = log->coded;
+  log_counts->timed = log->header.role[IDM_COLUMN_TIME].count > 0;
+  log_counts->coded = log->coded;
   return IDM_OK;
 }

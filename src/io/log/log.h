@@ -212,7 +212,7 @@ idm_status idm_coding_take(struct idm_log *log, const idm_csv_field *field, idm_
 idm_status idm_coding_finish(struct idm_log *log, idm_coding_sink *sink, idm_error *opt_error);
 /* Number of derived columns with cut points that were computed from the log. */
 size_t idm_coding_cuts(const idm_coding *coding);
-idm_status idm_coding_report(const idm_coding *coding, idm_log_counts *intake,
+idm_status idm_coding_report(const idm_coding *coding, idm_log_counts *log_counts,
                              idm_error *opt_error);
 /* NULL is allowed. */
 void idm_coding_destroy(idm_coding *coding);

@@ -332,7 +332,7 @@ static void add_notes(idm_log *log)
 }
 
 /* Add remarks about the rows that --where drops. */
-static void note_where(const idm_log *log, const idm_log_counts *intake)
+static void note_where(const idm_log *log, const idm_log_counts *log_counts)
 {
   char conditions[200] = "";
   size_t used = 0;
@@ -343,11 +343,11 @@ static void note_where(const idm_log *log, const idm_log_counts *intake)
     used += (size_t)snprintf(conditions + used, sizeof conditions - used, "%s%s", i ? ", " : "",
                              log->where.text[i]);
   for (size_t i = 0; i < log->where.count; i++) {
-    dropped += intake->dropped[i].lost.rows;
-    missing += intake->dropped[i].missing;
+    dropped += log_counts->dropped[i].lost.rows;
+    missing += log_counts->dropped[i].missing;
   }
   idm_notes_add(log->opt_notes, "--where %s: %zu of %zu rows are read, %zu are left out",
-                conditions, intake->read.rows - dropped, intake->read.rows, dropped);
+                conditions, log_counts->read.rows - dropped, log_counts->read.rows, dropped);
   if (missing)
     idm_notes_add(log->opt_notes,
                   "%zu of these rows have no value there: a missing cell meets no condition",
@@ -355,22 +355,23 @@ static void note_where(const idm_log *log, const idm_log_counts *intake)
 }
 
 /* Add remarks about dropped rows and about their reasons. */
-static void note_intake(const idm_log *log, const idm_log_counts *intake)
+static void note_log_counts(const idm_log *log, const idm_log_counts *log_counts)
 {
-  note_where(log, intake);
-  for (size_t i = log->where.count; i < intake->reasons; i++) {
-    const idm_dropped *dropped = &intake->dropped[i];
+  note_where(log, log_counts);
+  for (size_t i = log->where.count; i < log_counts->reasons; i++) {
+    const idm_dropped *dropped = &log_counts->dropped[i];
     if (dropped->lost.rows)
       idm_notes_add(log->opt_notes, "rule %s: %zu row%s left out, with them %zu trajector%s",
                     dropped->reason, dropped->lost.rows, dropped->lost.rows == 1 ? "" : "s",
                     dropped->lost.trajectories, dropped->lost.trajectories == 1 ? "y" : "ies");
   }
-  if (intake->truncated_by_where)
+  if (log_counts->truncated_by_where)
     idm_notes_add(log->opt_notes,
                   "--where leaves %zu trajector%s in part: what was done and seen on the rows left "
                   "out is no part of the agent's history",
-                  intake->truncated_by_where, intake->truncated_by_where == 1 ? "y" : "ies");
-  if (intake->coded)
+                  log_counts->truncated_by_where,
+                  log_counts->truncated_by_where == 1 ? "y" : "ies");
+  if (log_counts->coded)
     idm_notes_add(log->opt_notes,
                   "%s already has the columns that data.derive computes, and none of their "
                   "sources: they are read unchanged, and no rule applies",
@@ -378,16 +379,17 @@ static void note_intake(const idm_log *log, const idm_log_counts *intake)
 }
 
 /* Fail with IDM_INPUT because no row is left; the message lists the reasons. */
-static idm_status fail_empty(const idm_log *log, const idm_log_counts *intake, idm_error *opt_error)
+static idm_status fail_empty(const idm_log *log, const idm_log_counts *log_counts,
+                             idm_error *opt_error)
 {
   char list[400] = "";
   size_t used = 0;
-  for (size_t i = 0; i < intake->reasons && used < sizeof list; i++)
-    if (intake->dropped[i].lost.rows)
+  for (size_t i = 0; i < log_counts->reasons && used < sizeof list; i++)
+    if (log_counts->dropped[i].lost.rows)
       used += (size_t)snprintf(list + used, sizeof list - used, "%s%s (%zu)", used ? ", " : "",
-                               intake->dropped[i].reason, intake->dropped[i].lost.rows);
+                               log_counts->dropped[i].reason, log_counts->dropped[i].lost.rows);
   return idm_log_header_fail(&log->header, 0, opt_error, "none of the %zu rows is left by %s",
-                             intake->read.rows, list);
+                             log_counts->read.rows, list);
 }
 
 /* --- files ---------------------------------------------------------------------------------- */
@@ -498,26 +500,26 @@ static idm_status add_coded_record(idm_log *log, const idm_csv_field *field, idm
 
 static idm_status finish(idm_log *log, idm_data **ret_data, idm_error *opt_error)
 {
-  idm_log_counts *intake = NULL;
+  idm_log_counts *log_counts = NULL;
   const size_t faults = log->opt_faults ? log->opt_faults->count : 0;
   idm_status status = faults ? IDM_INPUT : idm_coding_finish(log, add_coded_record, opt_error);
   if (status == IDM_OK && log->opt_faults && log->opt_faults->count) status = IDM_INPUT;
   const size_t cuts = log->coding ? idm_coding_cuts(log->coding) : 0;
-  if (status == IDM_OK) status = idm_row_counts_summarise(log, cuts, &intake, opt_error);
-  if (status == IDM_OK && cuts) status = idm_coding_report(log->coding, intake, opt_error);
-  if (status == IDM_OK && !log->rows && intake->read.rows)
-    status = fail_empty(log, intake, opt_error);
-  if (status == IDM_OK) note_intake(log, intake);
-  if (status == IDM_OK) status = idm_log_build(log, ret_data, &intake->final_rows, opt_error);
+  if (status == IDM_OK) status = idm_row_counts_summarise(log, cuts, &log_counts, opt_error);
+  if (status == IDM_OK && cuts) status = idm_coding_report(log->coding, log_counts, opt_error);
+  if (status == IDM_OK && !log->rows && log_counts->read.rows)
+    status = fail_empty(log, log_counts, opt_error);
+  if (status == IDM_OK) note_log_counts(log, log_counts);
+  if (status == IDM_OK) status = idm_log_build(log, ret_data, &log_counts->final_rows, opt_error);
   if (status != IDM_OK) {
-    idm_log_counts_destroy(intake);
+    idm_log_counts_destroy(log_counts);
     return status;
   }
-  intake->unsorted = log->unsorted;
-  intake->compressed = log->compressed;
-  intake->marked = log->marked;
-  intake->mixed = log->mixed;
-  (*ret_data)->intake = intake;
+  log_counts->unsorted = log->unsorted;
+  log_counts->compressed = log->compressed;
+  log_counts->marked = log->marked;
+  log_counts->mixed = log->mixed;
+  (*ret_data)->log_counts = log_counts;
   return IDM_OK;
 }
 

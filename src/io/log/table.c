@@ -400,8 +400,8 @@ static idm_status keep_agents(idm_data **data, idm_error *opt_error)
   free(kept);
   free(trajectory);
   if (!part) return status;
-  part->intake = source->intake;
-  source->intake = NULL;
+  part->log_counts = source->log_counts;
+  source->log_counts = NULL;
   idm_data_destroy(source);
   *data = part;
   return IDM_OK;

@@ -292,17 +292,19 @@ void idm_checks_read(const json_t *opt_results, idm_checks *checks);
  * fails and checks were left out, `trusted` is null. */
 void idm_checks_put_trust(json_t **verdict, const idm_checks *checks, bool trusted);
 
-/* === finding ================================================================================ */
+/* === optimality ============================================================================= */
 
 /* Findings in summary.json. */
 
-/* Write a finding into the object of a summary; `name` are the names of its free numbers. */
-void idm_optimality_put(json_t **object, const idm_labels *name, const idm_optimality *finding);
-/* Read a finding; NULL if the summary has none. Entries of an unexpected form are ignored. */
+/* Write an optimality record into the object of a summary; `name` are the names of its free
+ * numbers. */
+void idm_optimality_put(json_t **object, const idm_labels *name, const idm_optimality *optimality);
+/* Read an optimality record; NULL if the summary has none. Entries of an unexpected form are
+ * ignored. */
 idm_status idm_optimality_read(const json_t *object, const idm_labels *name,
-                               idm_optimality **ret_finding, idm_error *opt_error);
-/* The same for the parts of a finding that an answer by the likelihood has: objective, certificate,
- * policy. */
+                               idm_optimality **ret_optimality, idm_error *opt_error);
+/* The same for the parts of an optimality record that an answer by the likelihood has: objective,
+ * certificate, policy. */
 void idm_likelihood_optimality_put(json_t **object, const idm_optimality *matched);
 idm_status idm_likelihood_optimality_read(const json_t *object, idm_optimality **ret_matched,
                                           idm_error *opt_error);

@@ -138,9 +138,9 @@ json_t *idm_json_central(const idm_dynamics_sets *drawn)
 
 /* summary.json: the results of a fit as one JSON object.
  *
- * Contents: finding · summary */
+ * Contents: optimality · summary */
 
-/* === finding ================================================================================== */
+/* === optimality =============================================================================== */
 
 /* Findings in summary.json: objective, certificate, directions that are not determined, ranges,
  * policy. */
@@ -307,9 +307,9 @@ static bool is_likelihood_kind(const json_t *object)
 }
 
 idm_status idm_optimality_read(const json_t *object, const idm_labels *name,
-                               idm_optimality **ret_finding, idm_error *opt_error)
+                               idm_optimality **ret_optimality, idm_error *opt_error)
 {
-  *ret_finding = NULL;
+  *ret_optimality = NULL;
   const char *kind = json_string_value(json_object_get(object, "certificate_kind"));
   if (!kind || is_likelihood_kind(object)) return IDM_OK;
   idm_optimality *f = NULL;
@@ -321,7 +321,7 @@ idm_status idm_optimality_read(const json_t *object, const idm_labels *name,
     status = idm_fail_memory(opt_error);
   if (status == IDM_OK) status = take_common(object, kind, f, opt_error);
   if (status == IDM_OK)
-    *ret_finding = f;
+    *ret_optimality = f;
   else
     idm_optimality_destroy(f);
   return status;
@@ -581,7 +581,7 @@ static json_t *summary_object(const idm_posterior *p, const idm_assessment *a,
     idm_json_set(&object, "independent_look", importance_object(p, &a->importance));
   put_likelihood_part(&object, p, a);
   if (a->identified || a->sensitivities) idm_json_set(&object, "sensitivity", sensitivity(p, a));
-  if (a->finding) idm_optimality_put(&object, &p->coordinate, a->finding);
+  if (a->optimality) idm_optimality_put(&object, &p->coordinate, a->optimality);
   if (a->matched) idm_likelihood_optimality_put(&object, a->matched);
   if (a->resolution) idm_json_set(&object, "discretisation", lattice_object(p, a));
   if (a->model.evaluated) idm_json_set(&object, "model", model_object(p, &a->model));
@@ -756,7 +756,8 @@ idm_status idm_summary_read_at(const idm_location *location, const idm_posterior
                                  opt_error);
     if (status == IDM_OK) status = idm_people_read(object, posterior, assessment, opt_error);
     if (status == IDM_OK)
-      status = idm_optimality_read(object, &posterior->coordinate, &assessment->finding, opt_error);
+      status =
+          idm_optimality_read(object, &posterior->coordinate, &assessment->optimality, opt_error);
     if (status == IDM_OK)
       status = idm_likelihood_optimality_read(object, &assessment->matched, opt_error);
   }

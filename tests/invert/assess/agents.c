@@ -8,25 +8,25 @@
 
 enum { AGENTS = 4 };
 
-static void open_all(asked *a, decision_residuals *r, agents_check *c, const double *alpha)
+static void open_all(assessed_fit *a, decision_residuals *r, agents_check *c, const double *alpha)
 {
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, alpha, AGENTS, 2, 60, 7);
-  asked_open(a, problem, data, "alpha");
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, alpha, AGENTS, 2, 60, 7);
+  assessed_fit_open(a, problem, data, "alpha");
   check(idm_residual_open(r, &a->q, &support_error));
   check(idm_agents_open(c, r, &support_error));
   assert_int_equal(c->agents, AGENTS);
 }
 
-static void close_all(asked *a, decision_residuals *r, agents_check *c)
+static void close_all(assessed_fit *a, decision_residuals *r, agents_check *c)
 {
   idm_agents_close(c);
   idm_residual_close(r);
-  asked_close(a);
+  assessed_fit_close(a);
 }
 
 /* sum_a s_a^2 / V of the log, from differences of the scorer's log-likelihoods by agent. */
-static double plain_statistic(asked *a, double information)
+static double plain_statistic(assessed_fit *a, double information)
 {
   const double h = 1e-4;
   double y[1], total, side[2][AGENTS], sum = 0;
@@ -52,7 +52,7 @@ static void test_statistic(void **state)
 {
   (void)state;
   static const double alpha[AGENTS] = {0.1, 0.2, 0.5, 2};
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   agents_check c;
   open_all(&a, &r, &c, alpha);
@@ -72,7 +72,7 @@ static void test_alike(void **state)
 {
   (void)state;
   static const double alpha[AGENTS] = {0.3, 0.3, 0.3, 0.3};
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   agents_check c;
   open_all(&a, &r, &c, alpha);
@@ -86,12 +86,12 @@ static void test_one_agent(void **state)
 {
   (void)state;
   static const double alpha[1] = {0.3};
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, alpha, 1, 1, 20, 7);
-  asked a;
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, alpha, 1, 1, 20, 7);
+  assessed_fit a;
   decision_residuals r;
   agents_check c;
-  asked_open(&a, problem, data, "alpha");
+  assessed_fit_open(&a, problem, data, "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_agents_open(&c, &r, &support_error));
   assert_int_equal(c.agents, 0);

@@ -155,10 +155,10 @@ static void none_leaves_all_of_the_log_out(void **state)
 {
   (void)state;
   const double alpha = 1;
-  idm_problem *problem = asked_reversal(alpha);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 4, 20, 1);
-  asked a;
-  asked_open(&a, problem, data, "alpha");
+  idm_problem *problem = make_reversal(alpha);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 4, 20, 1);
+  assessed_fit a;
+  assessed_fit_open(&a, problem, data, "alpha");
   const idm_fit_monitor watch = {.check_seconds = -1};
   idm_assessment *none = NULL;
   check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, &watch, &none, &support_error));
@@ -174,7 +174,7 @@ static void none_leaves_all_of_the_log_out(void **state)
   assert_true(none->trusted);
   assert_non_null(strstr(none->remarks.text[none->remarks.count - 1], "unchecked: identification"));
   idm_assessment_destroy(none);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

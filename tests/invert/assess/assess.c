@@ -231,7 +231,7 @@ static void test_broken_in_one_way(void **state)
 static void kinds_follow_from_the_answer(void **state)
 {
   (void)state;
-  idm_optimality finding = {0};
+  idm_optimality optimality = {0};
   idm_series_axis person = {.name = "person"};
   char *plain = "log_alpha_mean", *within = "log_alpha_within[x]";
   const struct {
@@ -240,8 +240,8 @@ static void kinds_follow_from_the_answer(void **state)
   } cases[] = {
       {{.answer = IDM_POSTERIOR, .inverse = "bayes"}, IDM_CHECK_FIT},
       {{.answer = IDM_POINT, .inverse = "map"}, IDM_CHECK_POINT},
-      {{.answer = IDM_POSTERIOR, .finding = &finding}, IDM_CHECK_PREFERENCES},
-      {{.answer = IDM_SET, .finding = &finding}, IDM_CHECK_PROGRAM},
+      {{.answer = IDM_POSTERIOR, .optimality = &optimality}, IDM_CHECK_PREFERENCES},
+      {{.answer = IDM_SET, .optimality = &optimality}, IDM_CHECK_PROGRAM},
       {{.answer = IDM_POINT, .inverse = "maximum-margin"}, IDM_CHECK_PROGRAM},
       {{.answer = IDM_POSTERIOR, .inverse = "preference-bayes"}, IDM_CHECK_PREFERENCES},
       {{.answer = IDM_POSTERIOR, .inverse = "bayes", .axes = 1, .axis = &person},

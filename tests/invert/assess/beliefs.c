@@ -53,12 +53,12 @@ static void test_groups(void **state)
   static const double alpha[1] = {3};
   double expected[GROUPS][3] = {{0}}, found[GROUPS][3] = {{0}};
   int least[BELIEF_BINS] = {0};
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   beliefs b;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 40;
-  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 200, 40, 5), "alpha");
+  assessed_fit_open(&a, problem, simulate_agents(problem, alpha, 1, 200, 40, 5), "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_beliefs_open(&b, &r, &support_error));
   count_rows(a.data, expected, least);
@@ -72,7 +72,7 @@ static void test_groups(void **state)
   assert_true(least[0] < least[1] && least[1] < least[2]);
   idm_beliefs_close(&b);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* The belief is unknown after a row whose action is missing. After a missing observation, the
@@ -81,12 +81,12 @@ static void test_missing(void **state)
 {
   (void)state;
   static const double alpha[1] = {3};
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   beliefs b;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 40;
-  idm_data *data = asked_simulate(problem, alpha, 1, 200, 40, 5);
+  idm_data *data = simulate_agents(problem, alpha, 1, 200, 40, 5);
   double after = 0, missing = 0;
   for (size_t t = 0; t < data->trajectories; t++) {
     const size_t first = data->first[t];
@@ -98,16 +98,16 @@ static void test_missing(void **state)
       data->observation[first] = IDM_MISSING;
     }
   }
-  asked_open(&a, problem, data, "alpha");
+  assessed_fit_open(&a, problem, data, "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_beliefs_open(&b, &r, &support_error));
   for (size_t i = 0; i < r.decision_points; i++)
-    if (b.group[i] == IDM_MISSING) missing += r.decision_point[i].asked;
+    if (b.group[i] == IDM_MISSING) missing += r.decision_point[i].decisions;
   assert_true(after > 0);
   assert_near(missing, after, 0);
   idm_beliefs_close(&b);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* With observed states there are no groups. */
@@ -118,20 +118,20 @@ static void test_none(void **state)
       "states: [p, q]\nactions: [a, b]\nobservations: states\nstart: [0.5, 0.5]\ndiscount: 0\n"
       "transition: {'*': uniform}\nutility: {a: [1, -1], b: [0, 0]}\n"
       "agent: {planner: bounded-rational, alpha: 1}\n";
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   beliefs b;
   idm_problem *problem = support_yaml(text);
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 5, .steps = 20, .seed = 2});
-  asked_open(&a, problem, data, "alpha");
+  assessed_fit_open(&a, problem, data, "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_beliefs_open(&b, &r, &support_error));
   assert_int_equal(b.groups, 0);
   assert_null(b.group);
   idm_beliefs_close(&b);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Two states that persist, a test with a cost that is right with probability .8, and an award while

@@ -14,7 +14,7 @@
 enum { TRAJECTORIES = 4, ROWS = 30 };
 
 typedef struct fixture {
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   carryover p;
   double *score;
@@ -22,7 +22,7 @@ typedef struct fixture {
 
 static void open_fixture(fixture *f, idm_problem *problem, idm_data *data, const char *free_blocks)
 {
-  asked_open(&f->a, problem, data, free_blocks);
+  assessed_fit_open(&f->a, problem, data, free_blocks);
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
   check(idm_carryover_open(&f->p, &f->r, &support_error));
   f->score = calloc(f->r.decision_points * f->r.actions, sizeof *f->score);
@@ -34,7 +34,7 @@ static void close_fixture(fixture *f)
   free(f->score);
   idm_carryover_close(&f->p);
   idm_residual_close(&f->r);
-  asked_close(&f->a);
+  assessed_fit_close(&f->a);
 }
 
 /* A learner from rewards; `shift` is added to each reward. */
@@ -119,8 +119,8 @@ static void test_observations(void **state)
   (void)state;
   static const double alpha = 0.3;
   fixture f;
-  idm_problem *problem = asked_reversal(alpha);
-  open_fixture(&f, problem, asked_simulate(problem, &alpha, 1, 5, 40, 1), "alpha");
+  idm_problem *problem = make_reversal(alpha);
+  open_fixture(&f, problem, simulate_agents(problem, &alpha, 1, 5, 40, 1), "alpha");
   assert_int_equal(f.p.count, 1);
   assert_int_equal(f.p.signal[0].observation, 0);
   assert_true(idm_carryover_has(&f.p, TRACE_HABIT, 0) && idm_carryover_has(&f.p, TRACE_CREDIT, 0));
@@ -132,7 +132,7 @@ static void test_observations(void **state)
   }
   close_fixture(&f);
   problem = population_bandit();
-  idm_data *data = asked_learners(problem, 1, TRAJECTORIES, ROWS, 1);
+  idm_data *data = simulate_learners(problem, 1, TRAJECTORIES, ROWS, 1);
   for (size_t row = 0; row < data->rows; row++)
     data->number[IDM_COLUMN_REWARD][row] = data->observation[row] == 0 ? 1 : -1;
   open_fixture(&f, problem, data, RATES);
@@ -155,8 +155,8 @@ static void test_words(void **state)
   idm_carryover_trace_name(&f.p, TRACE_CREDIT, 0, text, sizeof text);
   assert_string_equal(text, "actions, by the reward of the row after");
   close_fixture(&f);
-  idm_problem *problem = asked_reversal(alpha);
-  open_fixture(&f, problem, asked_simulate(problem, &alpha, 1, 2, 40, 1), "alpha");
+  idm_problem *problem = make_reversal(alpha);
+  open_fixture(&f, problem, simulate_agents(problem, &alpha, 1, 2, 40, 1), "alpha");
   idm_carryover_signal_name(&f.p, 0, text, sizeof text);
   assert_string_equal(text, "after 'win'");
   idm_carryover_span(&f.p, 0, text, sizeof text);

@@ -25,8 +25,8 @@ static idm_posterior make_posterior(size_t chains, size_t draws)
 static void test_draw(void **state)
 {
   (void)state;
-  asked_least a;
-  asked_open_least(&a);
+  described_fit a;
+  described_fit_open(&a);
   const idm_posterior posterior = make_posterior(CHAINS, DRAWS);
   const check_context q = {.f = &a.f, .posterior = &posterior};
   for (size_t i = 0; i < ALL; i++) {
@@ -41,7 +41,7 @@ static void test_draw(void **state)
   bounded.lower = 0;
   bounded.upper = INFINITY;
   assert_near(idm_context_coordinate(&q, &bounded, 2), exp(2), 1e-14);
-  asked_close_least(&a);
+  described_fit_close(&a);
 }
 
 /* All draws if there are few, else 200 evenly spaced, and fewer where each requires many plans: 16
@@ -49,8 +49,8 @@ static void test_draw(void **state)
 static void test_sample(void **state)
 {
   (void)state;
-  asked_least a;
-  asked_open_least(&a);
+  described_fit a;
+  described_fit_open(&a);
   idm_posterior posterior = make_posterior(CHAINS, DRAWS);
   const check_context q = {.f = &a.f, .posterior = &posterior};
   assert_int_equal(idm_context_sample(&q, 100), ALL);
@@ -62,15 +62,15 @@ static void test_sample(void **state)
   assert_int_equal(idm_context_sample(&q, 2000), 16 * 6);
   assert_int_equal(idm_context_sample(&q, 2001), 20);
   for (size_t k = 0; k < 200; k++) assert_int_equal(idm_context_sample_at(&q, k, 200), 15 * k);
-  asked_close_least(&a);
+  described_fit_close(&a);
 }
 
 /* The centre is the draw of highest density, or the first draw if none has a density. */
 static void test_centre(void **state)
 {
   (void)state;
-  asked_least a;
-  asked_open_least(&a);
+  described_fit a;
+  described_fit_open(&a);
   idm_statistics density[ALL] = {0};
   idm_posterior posterior = make_posterior(CHAINS, DRAWS);
   posterior.statistics = density;
@@ -81,7 +81,7 @@ static void test_centre(void **state)
   density[5].log_density = 1;
   idm_context_centre(&q, y);
   assert_true(y[0] == 5 && y[1] == 105);
-  asked_close_least(&a);
+  described_fit_close(&a);
 }
 
 /* In a population only the coefficients of the means are assessed, with their names in files. */

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
+void assessed_fit_open(assessed_fit *a, idm_problem *problem, idm_data *data,
+                       const char *free_blocks)
 {
-  *a = (asked){.problem = problem, .data = data};
+  *a = (assessed_fit){.problem = problem, .data = data};
   check(idm_problem_set_free(problem, free_blocks, &support_error));
   idm_fit_settings_default(&a->settings);
   a->settings.threads = 1;
@@ -17,7 +18,7 @@ void asked_open(asked *a, idm_problem *problem, idm_data *data, const char *free
       .f = &a->f, .posterior = a->posterior, .assessment = a->assessment, .among = 1};
 }
 
-void asked_close(asked *a)
+void assessed_fit_close(assessed_fit *a)
 {
   idm_fit_close(&a->f);
   idm_assessment_destroy(a->assessment);
@@ -26,7 +27,7 @@ void asked_close(asked *a)
   idm_problem_destroy(a->problem);
 }
 
-void asked_open_least(asked_least *a)
+void described_fit_open(described_fit *a)
 {
   a->problem = support_diag(0.5, 1.25, 0.3);
   a->problem->agent.resolution = 5;
@@ -37,14 +38,14 @@ void asked_open_least(asked_least *a)
   check(idm_fit_open(&a->f, NULL, a->problem, a->data, &a->settings, 1, &support_error));
 }
 
-void asked_close_least(asked_least *a)
+void described_fit_close(described_fit *a)
 {
   idm_fit_close(&a->f);
   idm_data_destroy(a->data);
   idm_problem_destroy(a->problem);
 }
 
-idm_problem *asked_reversal(double alpha)
+idm_problem *make_reversal(double alpha)
 {
   static const char text[] =
       "states: [left_good, right_good]\n"
@@ -77,8 +78,8 @@ static idm_status before(void *context, size_t trajectory, size_t agent, idm_err
   return idm_plan(c->theta, NULL, c->workspace, NULL, opt_error);
 }
 
-idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t agents,
-                         size_t trajectories, int steps, uint64_t seed)
+idm_data *simulate_agents(const idm_problem *problem, const double *alpha, size_t agents,
+                          size_t trajectories, int steps, uint64_t seed)
 {
   crowd c = {.alpha = alpha};
   idm_data *data;
@@ -98,8 +99,8 @@ idm_data *asked_simulate(const idm_problem *problem, const double *alpha, size_t
   return data;
 }
 
-idm_data *asked_learners(const idm_problem *problem, size_t agents, size_t trajectories, int steps,
-                         uint64_t seed)
+idm_data *simulate_learners(const idm_problem *problem, size_t agents, size_t trajectories,
+                            int steps, uint64_t seed)
 {
   idm_workspace *workspace;
   idm_data *data;
@@ -117,7 +118,7 @@ idm_data *asked_learners(const idm_problem *problem, size_t agents, size_t traje
   return data;
 }
 
-void asked_unite(idm_data *data)
+void assign_one_agent(idm_data *data)
 {
   for (size_t t = 0; t < data->trajectories; t++) data->agent[t] = 0;
   while (data->agent_name.count > 1) free(data->agent_name.name[--data->agent_name.count]);

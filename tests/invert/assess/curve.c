@@ -5,16 +5,16 @@
 
 #include "invert/assess/context_support.h"
 
-static void open_asked(asked *a, const char *free_blocks)
+static void open_fit(assessed_fit *a, const char *free_blocks)
 {
   static const double alpha[1] = {3};
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
-  asked_open(a, problem, asked_simulate(problem, alpha, 1, 60, 40, 5), free_blocks);
+  assessed_fit_open(a, problem, simulate_agents(problem, alpha, 1, 60, 40, 5), free_blocks);
 }
 
 /* Log-likelihood planned and scored at these parameters. */
-static double likelihood(const asked *a, double alpha, double beta)
+static double likelihood(const assessed_fit *a, double alpha, double beta)
 {
   idm_problem *problem = support_diag(alpha, beta, 0.3);
   problem->agent.resolution = 20;
@@ -41,9 +41,9 @@ static double crossing(const idm_identification *t, double level, bool last)
 static void test_one(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_assessment *assessment;
-  open_asked(&a, "alpha");
+  open_fit(&a, "alpha");
   check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->parameters, 1);
   const idm_identification *t = &assessment->parameter[0];
@@ -58,16 +58,16 @@ static void test_one(void **state)
   assert_near(crossing(t, -1.92, false), t->low, 0.01);
   assert_near(crossing(t, -1.92, true), t->high, 0.01);
   idm_assessment_destroy(assessment);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* With two, the profile is at least the likelihood at every value of the other. */
 static void test_two(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_assessment *assessment;
-  open_asked(&a, "{alpha: {scale: log}, beta: {scale: inverse}}");
+  open_fit(&a, "{alpha: {scale: log}, beta: {scale: inverse}}");
   check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->parameters, 2);
   const idm_identification *t = &assessment->parameter[0];
@@ -82,7 +82,7 @@ static void test_two(void **state)
     assert_true(t->drop[i] <= 1e-4);
   }
   idm_assessment_destroy(assessment);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Ten choices of a myopic agent: softmax of utilities, [action][state], with a lapse rate. */
@@ -119,7 +119,7 @@ static double dense_profile(double lapse)
 static void test_two_peaks_of_the_other(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_assessment *assessment;
   idm_problem *problem =
       support_yaml("states: [a, b, c]\nactions: [u, v, w]\nobservations: states\n"
@@ -127,10 +127,11 @@ static void test_two_peaks_of_the_other(void **state)
                    "utility: {u: [-0.58, -1.199, -1.177], v: [2.553, 0.133, 0.112],\n"
                    "  w: [0.867, 0.291, -0.927]}\n"
                    "agent: {planner: bounded-rational, alpha: 0.5, lapse: 0.1}\n");
-  asked_open(&a, problem,
-             support_data(problem, "trajectory,state,action\n1,a,u\n1,a,v\n1,a,v\n1,a,v\n1,a,v\n"
-                                   "1,a,w\n1,b,w\n1,c,v\n1,c,v\n1,c,w\n"),
-             "{alpha: {scale: log}, lapse: {}}");
+  assessed_fit_open(&a, problem,
+                    support_data(problem,
+                                 "trajectory,state,action\n1,a,u\n1,a,v\n1,a,v\n1,a,v\n1,a,v\n"
+                                 "1,a,w\n1,b,w\n1,c,v\n1,c,v\n1,c,w\n"),
+                    "{alpha: {scale: log}, lapse: {}}");
   check(idm_assess_monitored(a.problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
   assert_int_equal(assessment->parameters, 2);
   const idm_identification *t = &assessment->parameter[1];
@@ -139,7 +140,7 @@ static void test_two_peaks_of_the_other(void **state)
   for (size_t i = 0; i < t->points; i++)
     assert_near(t->drop[i], dense_profile(t->value[i]) - top, 2e-3);
   idm_assessment_destroy(assessment);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

@@ -7,13 +7,13 @@
 #include "support.h"
 
 enum { MOST = 2000 };
-static decision_point asked[MOST];
+static decision_point points[MOST];
 
 /* Decision points of agents with equally many trajectories of `rows` rows, ordered by agent. With
  * `remembers`, the depth counts the rows of earlier trajectories of the agent. */
 static decision_residuals log_of(size_t agents, size_t trajectories, size_t rows, bool remembers)
 {
-  decision_residuals r = {.decision_point = asked};
+  decision_residuals r = {.decision_point = points};
   const size_t all = agents * trajectories;
   for (size_t t = 0; t < all; t++)
     for (size_t row = 0; row < rows; row++) {
@@ -21,12 +21,12 @@ static decision_residuals log_of(size_t agents, size_t trajectories, size_t rows
       const period period_of = {trajectories > 1 ? (uint8_t)(PERIODS * own / (trajectories - 1))
                                                  : PERIODS / 2,
                                 all > 1 ? (uint8_t)(PERIODS * t / (all - 1)) : PERIODS / 2};
-      asked[r.decision_points++] =
+      points[r.decision_points++] =
           (decision_point){.agent = (uint32_t)(t / trajectories),
                            .step = (uint32_t)row,
                            .depth = (uint32_t)(1 + row + remembers * own * (rows + 1)),
                            .period_of = period_of,
-                           .asked = 1};
+                           .decisions = 1};
     }
   return r;
 }

@@ -6,9 +6,9 @@
 
 #include "invert/assess/context_support.h"
 
-static void look(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
+static void look(assessed_fit *a, idm_problem *problem, idm_data *data, const char *free_blocks)
 {
-  asked_open(a, problem, data, free_blocks);
+  assessed_fit_open(a, problem, data, free_blocks);
   check(idm_assess_effects(&a->q, a->data->rows, &support_error));
 }
 
@@ -21,13 +21,13 @@ static idm_data *simulate(const idm_problem *problem)
 static void test_models(void **state)
 {
   (void)state;
-  asked a;
-  idm_problem *problem = asked_reversal(0.3);
+  assessed_fit a;
+  idm_problem *problem = make_reversal(0.3);
   look(&a, problem, simulate(problem), "alpha, beta");
   assert_int_equal(a.assessment->misfits.count, 1);
   assert_true(support_mentions(&a.assessment->misfits, "beta cannot matter here"));
   assert_true(support_mentions(&a.assessment->misfits, "one model"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 
   problem = support_diag(0.5, 1.25, 0.3);
   problem->agent.resolution = 20;
@@ -40,7 +40,7 @@ static void test_models(void **state)
   assert_true(support_mentions(&a.assessment->misfits, "beta cannot matter here"));
   assert_true(support_mentions(&a.assessment->misfits, "model_prior cannot matter here"));
   assert_true(support_mentions(&a.assessment->misfits, "models are all the same"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Parameters without effect by the problem alone are noted before a fit. */
@@ -48,7 +48,7 @@ static void test_known_before(void **state)
 {
   (void)state;
   idm_notes notes = {0};
-  idm_problem *problem = asked_reversal(0.3);
+  idm_problem *problem = make_reversal(0.3);
   check(idm_problem_set_free(problem, "alpha, beta", &support_error));
   idm_assess_note_inert(problem, &notes);
   assert_int_equal(notes.count, 1);
@@ -83,11 +83,11 @@ static void test_sensor(void **state)
     assert_true(support_mentions(&notes, "sensor_capacity cannot matter here"));
     assert_true(support_mentions(&notes, why[i]));
     idm_notes_clear(&notes);
-    asked a;
+    assessed_fit a;
     look(&a, problem, simulate(problem), "alpha, sensor_capacity");
     assert_true(support_mentions(&a.assessment->misfits, "sensor_capacity cannot matter here"));
     assert_true(support_mentions(&a.assessment->misfits, why[i]));
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
 }
 
@@ -107,7 +107,7 @@ static void test_beliefs_known_before(void **state)
                {"belief_utility", false, 1, NULL}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     idm_notes notes = {0};
-    idm_problem *problem = asked_reversal(0.3);
+    idm_problem *problem = make_reversal(0.3);
     check(idm_problem_set_free(problem, cases[i].freed, &support_error));
     problem->setting->fully_observed = cases[i].observed;
     problem->theta->block[IDM_CERTAINTY].value[0] = cases[i].above;
@@ -147,8 +147,8 @@ static void test_belief_prior_known_before(void **state)
 static void test_eta(void **state)
 {
   (void)state;
-  asked a;
-  idm_problem *problem = asked_reversal(0.3);
+  assessed_fit a;
+  idm_problem *problem = make_reversal(0.3);
   const idm_block *emission = &problem->theta->block[IDM_EMISSION];
   for (size_t i = 0; i < 4; i++) {
     emission->value[4 + i] = emission->value[i];
@@ -158,7 +158,7 @@ static void test_eta(void **state)
   assert_int_equal(a.assessment->misfits.count, 1);
   assert_true(support_mentions(&a.assessment->misfits, "eta cannot matter here"));
   assert_true(support_mentions(&a.assessment->misfits, "all actions have the same dynamics"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* No parameter is reported, under proper and flat priors, in any unit of the utilities. */
@@ -174,10 +174,10 @@ static void test_all_matter(void **state)
       problem->agent.resolution = 20;
       const idm_block *utility = &problem->theta->block[IDM_UTILITY];
       for (size_t i = 0; i < utility->size; i++) utility->value[i] *= unit;
-      asked a;
+      assessed_fit a;
       look(&a, problem, simulate(problem), lists[k]);
       assert_int_equal(a.assessment->misfits.count, 0);
-      asked_close(&a);
+      assessed_fit_close(&a);
     }
 }
 
@@ -185,13 +185,13 @@ static void test_all_matter(void **state)
 static void test_nothing_to_choose(void **state)
 {
   (void)state;
-  asked a;
-  idm_problem *problem = asked_reversal(0.3);
-  asked_open(&a, problem, simulate(problem), "alpha");
+  assessed_fit a;
+  idm_problem *problem = make_reversal(0.3);
+  assessed_fit_open(&a, problem, simulate(problem), "alpha");
   check(idm_assess_effects(&a.q, 0, &support_error));
   assert_int_equal(a.assessment->misfits.count, 1);
   assert_true(support_mentions(&a.assessment->misfits, "no row of the log is a decision"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

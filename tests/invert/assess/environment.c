@@ -169,24 +169,24 @@ static idm_problem *make_site(double right)
 }
 
 /* The log of a site, checked under a problem file with probability .70. */
-static void judge_site(double right, asked *a)
+static void judge_site(double right, assessed_fit *a)
 {
   idm_problem *site = make_site(right);
   idm_data *data = wander(site, 300, 50, 4);
   idm_problem_destroy(site);
-  asked_open(a, make_site(0.7), data, "alpha, beta");
+  assessed_fit_open(a, make_site(0.7), data, "alpha, beta");
   check(idm_check_chance(&a->q, &support_error));
 }
 
 static void test_two_sites(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   judge_site(0.7, &a);
   assert_int_equal(a.assessment->misfits.count, 0);
   assert_int_equal(a.assessment->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_PASSED);
   assert_true(a.assessment->model.test[IDM_TEST_ENVIRONMENT].evaluated);
-  asked_close(&a);
+  assessed_fit_close(&a);
   judge_site(0.65, &a);
   assert_int_equal(a.assessment->checks.of[IDM_CHECK_ENVIRONMENT].outcome, IDM_CHECK_MISFIT);
   assert_true(support_mentions(&a.assessment->misfits, "observations after `monitor`"));
@@ -209,7 +209,7 @@ static void test_two_sites(void **state)
   assert_near((value[2] - value[0]) / (value[0] + value[2] - 2 * value[1]), 0, 0.01);
   idm_dynamics_destroy(at);
   idm_environment_close(&e);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* --- false alarms --------------------------------------------------------------------------- */

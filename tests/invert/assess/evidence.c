@@ -7,14 +7,14 @@
 #include "invert/matching.h"
 #include "invert/predict.h"
 
-static void open_few(asked *a, const char *free_blocks)
+static void open_few(assessed_fit *a, const char *free_blocks)
 {
   idm_problem *problem = support_diag(0.5, INFINITY, 0);
   problem->agent.resolution = 20;
   idm_data *data = support_data(problem, "trajectory,action,observation\n"
                                          "1,monitor,negative\n1,monitor,positive\n"
                                          "1,declare_diseased,\n2,declare_healthy,\n");
-  asked_open(a, problem, data, free_blocks);
+  assessed_fit_open(a, problem, data, free_blocks);
 }
 
 /* The mean over 400 draws is within four of its standard errors of the quadrature (6e-5). */
@@ -22,7 +22,7 @@ static void evidence_is_the_mean_over_the_prior(void **state)
 {
   (void)state;
   enum { POINTS = 400, DRAWS = 400 };
-  asked a;
+  assessed_fit a;
   idm_chance chance;
   double factor, sum = 0, squares = 0, weights = 0;
   open_few(&a, "{alpha: {scale: log, prior: {normal: [0, 2]}}}");
@@ -40,18 +40,18 @@ static void evidence_is_the_mean_over_the_prior(void **state)
   const double mean = sum / weights, sd = sqrt(squares / weights - mean * mean);
   assert_near(factor, mean, 4 * sd / sqrt(DRAWS));
   assert_true(factor > 0.05);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 static void an_improper_prior_has_none(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   double factor;
   open_few(&a, "{alpha: {scale: log, prior: flat}}");
   check(idm_evidence_against_chance(&a.q, -3, &factor, &support_error));
   assert_true(isnan(factor));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

@@ -17,7 +17,7 @@
 
 enum { RUNS = 1000 };
 typedef struct fixture {
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   extensions x;
   double *taken;
@@ -27,11 +27,11 @@ typedef struct fixture {
 static void open_fixture(fixture *f, double perseverance, uint64_t seed)
 {
   static const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
+  idm_problem *problem = make_reversal(alpha);
   idm_theta_set_scalar(problem->theta, IDM_PERSEVERANCE, perseverance);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 10, 100, seed);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 10, 100, seed);
   idm_theta_set_scalar(problem->theta, IDM_PERSEVERANCE, 0);
-  asked_open(&f->a, problem, data, "alpha");
+  assessed_fit_open(&f->a, problem, data, "alpha");
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
   check(idm_extensions_open(&f->x, &f->a.q, &f->r, RUNS, &support_error));
   f->taken = calloc(f->r.decision_points * f->r.actions, sizeof *f->taken);
@@ -43,7 +43,7 @@ static void close_fixture(fixture *f)
   free(f->taken);
   idm_extensions_close(&f->x);
   idm_residual_close(&f->r);
-  asked_close(&f->a);
+  assessed_fit_close(&f->a);
 }
 
 static extension *find(const extensions *x, size_t block)
@@ -100,7 +100,7 @@ static void test_scores(void **state)
       for (size_t u = 0; u < f.r.actions; u++) {
         const double own = p[u] * e->score[i * f.r.actions + u];
         mean += own;
-        cross += f.r.decision_point[i].asked * own *
+        cross += f.r.decision_point[i].decisions * own *
                  *idm_residual_score(&f.r, &f.r.decision_point[i], u);
       }
       assert_near(mean, 0, 1e-9 * sqrt(e->information));
@@ -179,17 +179,17 @@ static void test_tail(void **state)
 /* --- trajectories --------------------------------------------------------------------------- */
 
 /* One agent whose alpha changes after half of 80 trajectories. */
-static void judge_switch(asked *a, double first, double second, uint64_t seed)
+static void judge_switch(assessed_fit *a, double first, double second, uint64_t seed)
 {
   const double alpha[2] = {first, second};
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, alpha, 2, 40, 10, seed);
-  asked_unite(data);
-  asked_open(a, problem, data, "alpha");
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, alpha, 2, 40, 10, seed);
+  assign_one_agent(data);
+  assessed_fit_open(a, problem, data, "alpha");
   check(idm_assess_model(&a->q, &support_error));
 }
 
-static const idm_score_test *extended(const asked *a, const char *name)
+static const idm_score_test *extended(const assessed_fit *a, const char *name)
 {
   const idm_model_check *m = &a->assessment->model;
   for (size_t i = 0; i < m->extensions; i++)
@@ -204,7 +204,7 @@ static void test_switch(void **state)
 {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    asked a;
+    assessed_fit a;
     judge_switch(&a, 0.5, 0.15, seed);
     assert_int_equal(a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_MISFIT);
     assert_true(support_mentions(&a.assessment->misfits,
@@ -217,11 +217,11 @@ static void test_switch(void **state)
     assert_true(e->value < -0.5 && e->value > -3 && e->gain > 5 && e->held == 0);
     assert_true(e->p < 1e-3);
     assert_true(extended(&a, "drift of alpha within trajectories")->p > 0.01);
-    asked_close(&a);
+    assessed_fit_close(&a);
     judge_switch(&a, 0.3, 0.3, seed);
     assert_int_equal(a.assessment->misfits.count, 0);
     assert_true(extended(&a, "drift of alpha over an agent's trajectories")->p > 0.01);
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
 }
 
@@ -241,10 +241,11 @@ static void test_there_and_back(void **state)
   for (size_t i = 0; i < 2; i++)
     for (uint64_t seed = 1; seed <= 3; seed++)
       for (int factor = 4; factor >= 1; factor -= 3) {
-        asked a;
+        assessed_fit a;
         idm_problem *problem = changing_problem();
-        asked_open(&a, problem,
-                   changing_simulate(problem, factor, cases[i].period_of, 17, 30, seed), "alpha");
+        assessed_fit_open(&a, problem,
+                          changing_simulate(problem, factor, cases[i].period_of, 17, 30, seed),
+                          "alpha");
         check(idm_assess_model(&a.q, &support_error));
         const idm_score_test *e = extended(&a, cases[i].name);
         const bool found = support_mentions(&a.assessment->misfits, cases[i].words);
@@ -254,7 +255,7 @@ static void test_there_and_back(void **state)
         else
           assert_int_equal(a.assessment->misfits.count, 0);
         assert_true(extended(&a, "drift of alpha within trajectories")->p > 0.01);
-        asked_close(&a);
+        assessed_fit_close(&a);
       }
 }
 
@@ -262,17 +263,17 @@ static void test_there_and_back(void **state)
 
 /* A log of a learner with equal learning rates and the change `truth`, fitted with `free_blocks`.
  */
-static void judge_learner(asked *a, const char *truth, const char *free_blocks, size_t trajectories,
-                          uint64_t seed)
+static void judge_learner(assessed_fit *a, const char *truth, const char *free_blocks,
+                          size_t trajectories, uint64_t seed)
 {
   static const char *const learner[] = {"inverse_temperature=8", "learning_rate_gain=0.4",
                                         "learning_rate_loss=0.4"};
   idm_problem *problem = population_bandit();
   for (size_t i = 0; i < 3; i++) check(idm_problem_set(problem, learner[i], &support_error));
   check(idm_problem_set(problem, truth, &support_error));
-  idm_data *data = asked_learners(problem, 1, trajectories, 50, seed);
+  idm_data *data = simulate_learners(problem, 1, trajectories, 50, seed);
   check(idm_problem_set(problem, "lapse=0", &support_error));
-  asked_open(a, problem, data, free_blocks);
+  assessed_fit_open(a, problem, data, free_blocks);
   check(idm_assess_model(&a->q, &support_error));
 }
 
@@ -283,7 +284,7 @@ static void test_slips(void **state)
 {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    asked a;
+    assessed_fit a;
     judge_learner(&a, "lapse=0.3", RATES, 40, seed);
     const idm_model_check *m = &a.assessment->model;
     assert_int_equal(a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_MISFIT);
@@ -295,7 +296,7 @@ static void test_slips(void **state)
         assert_near(m->extension[i].value, 0.3, 0.12);
         assert_true(m->extension[i].gain > 10 && m->extension[i].held == 0);
       }
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
 }
 
@@ -304,14 +305,14 @@ static void test_no_slips(void **state)
 {
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    asked a;
+    assessed_fit a;
     judge_learner(&a, "lapse=0.3", "lapse," RATES, 40, seed);
     assert_int_equal(a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome, IDM_CHECK_PASSED);
     assert_int_equal(a.assessment->checks.of[IDM_CHECK_CALIBRATION].outcome, IDM_CHECK_PASSED);
-    asked_close(&a);
+    assessed_fit_close(&a);
     judge_learner(&a, "inverse_temperature=3", RATES, 10, seed);
     assert_int_equal(a.assessment->misfits.count, 0);
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
 }
 
@@ -323,11 +324,11 @@ static void test_anew(void **state)
   (void)state;
   for (uint64_t seed = 1; seed <= 4; seed++)
     for (int forgets = 0; forgets < 2; forgets++) {
-      asked a;
+      assessed_fit a;
       idm_problem *problem = population_bandit();
-      idm_data *data = asked_learners(problem, forgets ? 12 : 1, forgets ? 1 : 12, 40, seed);
-      asked_unite(data);
-      asked_open(&a, problem, data, RATES);
+      idm_data *data = simulate_learners(problem, forgets ? 12 : 1, forgets ? 1 : 12, 40, seed);
+      assign_one_agent(data);
+      assessed_fit_open(&a, problem, data, RATES);
       check(idm_assess_model(&a.q, &support_error));
       assert_int_equal(support_mentions(&a.assessment->misfits,
                                         "a memory that is reset in every trajectory would gain "
@@ -335,24 +336,25 @@ static void test_anew(void **state)
                        forgets);
       assert_true(extended(&a, "memory of single trajectories")->p > 0.002 || forgets);
       if (!forgets) assert_int_equal(a.assessment->misfits.count, 0);
-      asked_close(&a);
+      assessed_fit_close(&a);
     }
-  asked alone;
+  assessed_fit alone;
   idm_problem *problem = population_bandit();
-  idm_data *data = asked_learners(problem, 3, 1, 40, 1);
-  asked_open(&alone, problem, data, RATES);
+  idm_data *data = simulate_learners(problem, 3, 1, 40, 1);
+  assessed_fit_open(&alone, problem, data, RATES);
   check(idm_assess_model(&alone.q, &support_error));
   for (size_t i = 0; i < alone.assessment->model.extensions; i++)
     assert_null(strstr(alone.assessment->model.extension[i].name, "memory"));
-  asked_close(&alone);
+  assessed_fit_close(&alone);
 }
 
 /* A log of a learner with a carryover, fitted with `free_blocks`. */
-static void judge_odd(asked *a, const odd_learner *odd, const char *free_blocks, uint64_t seed)
+static void judge_odd(assessed_fit *a, const odd_learner *odd, const char *free_blocks,
+                      uint64_t seed)
 {
   idm_problem *problem = odd_bandit();
   idm_data *data = odd_simulate(problem, odd, 40, 50, seed);
-  asked_open(a, problem, data, free_blocks);
+  assessed_fit_open(a, problem, data, free_blocks);
   check(idm_assess_model(&a->q, &support_error));
 }
 
@@ -383,7 +385,7 @@ static void test_odd(void **state)
   };
   for (size_t i = 0; i < sizeof of / sizeof *of; i++)
     for (uint64_t seed = 1; seed <= 3; seed++) {
-      asked a;
+      assessed_fit a;
       judge_odd(&a, &of[i].odd, of[i].free_blocks, seed);
       const idm_check_outcome outcome = a.assessment->checks.of[IDM_CHECK_EXTENSIONS].outcome;
       if (of[i].name) {
@@ -393,7 +395,7 @@ static void test_odd(void **state)
       } else {
         assert_int_equal(a.assessment->misfits.count, 0);
       }
-      asked_close(&a);
+      assessed_fit_close(&a);
     }
 }
 

@@ -11,18 +11,18 @@
 enum { LEARNERS = 4, STEPS = 15 };
 #define RATES "inverse_temperature,learning_rate_gain,learning_rate_loss"
 
-static void open_learners(asked *a, bool united)
+static void open_learners(assessed_fit *a, bool united)
 {
   idm_problem *problem = population_bandit();
-  idm_data *data = asked_learners(problem, LEARNERS, 1, STEPS, 7);
-  if (united) asked_unite(data);
-  asked_open(a, problem, data, RATES);
+  idm_data *data = simulate_learners(problem, LEARNERS, 1, STEPS, 7);
+  if (united) assign_one_agent(data);
+  assessed_fit_open(a, problem, data, RATES);
 }
 
 static void test_learners(void **state)
 {
   (void)state;
-  asked one, each;
+  assessed_fit one, each;
   decision_residuals r, other;
   history_predictor v;
   bool seen;
@@ -60,8 +60,8 @@ static void test_learners(void **state)
   free(expected);
   idm_residual_close(&r);
   idm_residual_close(&other);
-  asked_close(&one);
-  asked_close(&each);
+  assessed_fit_close(&one);
+  assessed_fit_close(&each);
 }
 
 /* A planner's belief is reset in every trajectory anyway. */
@@ -69,11 +69,11 @@ static void test_planner(void **state)
 {
   (void)state;
   static const double alpha = 0.3;
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   bool seen = true;
-  idm_problem *problem = asked_reversal(alpha);
-  asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 3, 10, 1), "alpha");
+  idm_problem *problem = make_reversal(alpha);
+  assessed_fit_open(&a, problem, simulate_agents(problem, &alpha, 1, 3, 10, 1), "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   double *found = calloc(r.strata->nodes * r.actions, sizeof *found);
   assert_non_null(found);
@@ -81,7 +81,7 @@ static void test_planner(void **state)
   assert_false(seen);
   free(found);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

@@ -10,9 +10,9 @@
 
 enum { AGENTS = 20 };
 
-static void judge(asked *a, idm_problem *problem, idm_data *data, const char *free_blocks)
+static void judge(assessed_fit *a, idm_problem *problem, idm_data *data, const char *free_blocks)
 {
-  asked_open(a, problem, data, free_blocks);
+  assessed_fit_open(a, problem, data, free_blocks);
   check(idm_assess_model(&a->q, &support_error));
 }
 
@@ -35,15 +35,15 @@ static void test_false_alarms(void **state)
   for (uint64_t seed = 1; seed <= LOGS; seed++) {
     double alpha[AGENTS];
     const bool reversal = seed % 2;
-    idm_problem *problem = reversal ? asked_reversal(0.3) : support_diag(1.5, 1.25, 0.3);
+    idm_problem *problem = reversal ? make_reversal(0.3) : support_diag(1.5, 1.25, 0.3);
     problem->agent.resolution = 20;
     for (size_t i = 0; i < AGENTS; i++) alpha[i] = reversal ? 0.3 : 1.5;
     const size_t agents = seed % 3 ? AGENTS : 1;
-    asked a;
-    judge(&a, problem, asked_simulate(problem, alpha, agents, 20 / agents + 1, 30, seed), "alpha");
+    assessed_fit a;
+    judge(&a, problem, simulate_agents(problem, alpha, agents, 20 / agents + 1, 30, seed), "alpha");
     alarms += a.assessment->misfits.count > 0;
     assert_true(a.assessment->model.evaluated);
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
   if (alarms > MOST) fail_msg("%zu of %d right models raised an alarm", alarms, LOGS);
 }
@@ -53,9 +53,9 @@ static void test_right_model(void **state)
   (void)state;
   double alpha[AGENTS];
   spread(alpha, 0);
-  idm_problem *problem = asked_reversal(0.3);
-  asked a;
-  judge(&a, problem, asked_simulate(problem, alpha, AGENTS, 1, 50, 1), "alpha");
+  idm_problem *problem = make_reversal(0.3);
+  assessed_fit a;
+  judge(&a, problem, simulate_agents(problem, alpha, AGENTS, 1, 50, 1), "alpha");
   const idm_model_check *m = &a.assessment->model;
   assert_int_equal(a.assessment->misfits.count, 0);
   assert_true(
@@ -69,7 +69,7 @@ static void test_right_model(void **state)
   assert_near(m->test[IDM_TEST_AGENT_BANDS].expected, 1, 0.1);
   assert_false(m->test[IDM_TEST_LENGTHS].evaluated); /* no action is terminal */
   assert_near(m->level, 0.01 / 10, 1e-12);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* --- wrong models --------------------------------------------------------------------------- */
@@ -79,9 +79,9 @@ static void test_agents_differ(void **state)
   (void)state;
   double alpha[AGENTS];
   spread(alpha, 1);
-  idm_problem *problem = asked_reversal(0.3);
-  asked a;
-  judge(&a, problem, asked_simulate(problem, alpha, AGENTS, 1, 100, 1), "alpha");
+  idm_problem *problem = make_reversal(0.3);
+  assessed_fit a;
+  judge(&a, problem, simulate_agents(problem, alpha, AGENTS, 1, 100, 1), "alpha");
   const idm_model_check *m = &a.assessment->model;
   assert_true(support_mentions(&a.assessment->misfits, "the 20 agents are not alike enough"));
   assert_true(
@@ -90,7 +90,7 @@ static void test_agents_differ(void **state)
   assert_true(m->test[IDM_TEST_HOMOGENEITY].p <= m->level);
   assert_true(m->test[IDM_TEST_AGENT_BANDS].statistic > 5);
   assert_true(m->between[0] > 0.3);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Trajectories of one agent whose alpha is .1 in half of them and .6 in the others. If agents
@@ -101,10 +101,10 @@ static void test_trajectories_differ(void **state)
   double alpha[AGENTS];
   for (size_t i = 0; i < AGENTS; i++) alpha[i] = i % 2 ? 0.1 : 0.6;
   for (size_t own = 0; own < 2; own++) {
-    idm_problem *problem = asked_reversal(0.3);
-    idm_data *data = asked_simulate(problem, alpha, AGENTS, 1 + own, 50, 1);
-    if (!own) asked_unite(data);
-    asked a;
+    idm_problem *problem = make_reversal(0.3);
+    idm_data *data = simulate_agents(problem, alpha, AGENTS, 1 + own, 50, 1);
+    if (!own) assign_one_agent(data);
+    assessed_fit a;
     judge(&a, problem, data, "alpha");
     const idm_model_check *m = &a.assessment->model;
     assert_true(m->test[IDM_TEST_TRAJECTORIES].p <= m->level);
@@ -118,7 +118,7 @@ static void test_trajectories_differ(void **state)
                      !own);
     assert_int_equal(a.assessment->checks.of[IDM_CHECK_TRAJECTORIES].outcome,
                      own ? IDM_CHECK_NOT_RUN : IDM_CHECK_MISFIT);
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
 }
 
@@ -127,16 +127,16 @@ static void test_chance(void **state)
 {
   (void)state;
   const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 1, 200, 1);
+  idm_problem *problem = make_reversal(alpha);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 1, 200, 1);
   idm_random random;
   idm_random_init(&random, 5, 0);
   for (size_t row = 0; row < data->rows; row++)
     data->action[row] = idm_random_uniform(&random) < 0.5;
-  asked a;
+  assessed_fit a;
   judge(&a, problem, data, "alpha");
   assert_true(support_mentions(&a.assessment->misfits, "no better than chance"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* DIAG by an agent whose every decision has a probability near 1: the statistic of 2 log 3 per
@@ -154,7 +154,7 @@ static void test_too_few(void **state)
     idm_problem *problem = support_diag(0.5, INFINITY, 0);
     problem->agent.resolution = 20;
     idm_data *data = support_data(problem, csv);
-    asked a;
+    assessed_fit a;
     judge(&a, problem, data, free_blocks);
     const idm_checks *checks = &a.assessment->checks;
     snprintf(words, sizeof words,
@@ -167,7 +167,7 @@ static void test_too_few(void **state)
                      decisions < 4 ? IDM_CHECK_REMARK : IDM_CHECK_PASSED);
     assert_int_equal(checks->of[IDM_CHECK_EVIDENCE].outcome,
                      decisions < 4 ? IDM_CHECK_PASSED : IDM_CHECK_NOT_RUN);
-    asked_close(&a);
+    assessed_fit_close(&a);
   }
 }
 
@@ -178,15 +178,15 @@ static void test_rates(void **state)
   idm_problem *problem = support_diag(1, INFINITY, 0);
   problem->agent.resolution = 20;
   const double alpha = 1;
-  idm_data *data = asked_simulate(problem, &alpha, 1, 150, 30, 2);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 150, 30, 2);
   idm_random random;
   idm_random_init(&random, 6, 0);
   for (size_t t = 0; t < data->trajectories; t++)
     data->action[data->first[t + 1] - 1] = idm_random_uniform(&random) < 0.5;
-  asked a;
+  assessed_fit a;
   judge(&a, problem, data, "alpha");
   assert_true(support_mentions(&a.assessment->misfits, "worse than the actions' own rates"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* An agent that changes its action after every loss, so that repetitions differ from the
@@ -195,17 +195,17 @@ static void test_stays(void **state)
 {
   (void)state;
   const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 1, 300, 1);
+  idm_problem *problem = make_reversal(alpha);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 1, 300, 1);
   for (size_t row = 1; row < data->rows; row++)
     data->action[row] = data->action[row - 1] ^ (data->observation[row - 1] == 1);
-  asked a;
+  assessed_fit a;
   judge(&a, problem, data, "alpha");
   assert_true(support_mentions(&a.assessment->misfits,
                                "stays after each observation are not what the model predicts"));
   assert_true(
       support_mentions(&a.assessment->misfits, "after 'loss' the same action was taken again"));
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* --- what cannot be checked ----------------------------------------------------------------- */
@@ -216,14 +216,14 @@ static void test_missing_rows(void **state)
   (void)state;
   double alpha[AGENTS];
   spread(alpha, 0);
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, alpha, AGENTS, 1, 30, 1);
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, alpha, AGENTS, 1, 30, 1);
   for (size_t row = 0; row < data->rows; row += 5) data->action[row] = IDM_MISSING;
-  asked a;
+  assessed_fit a;
   judge(&a, problem, data, "alpha");
   assert_int_equal(a.assessment->model.decisions, AGENTS * 24);
   assert_int_equal(a.assessment->misfits.count, 0);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 static void test_names(void **state)

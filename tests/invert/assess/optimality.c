@@ -19,21 +19,21 @@ static idm_assessment *judge_as(const double *x, double attained, bool compared,
   idm_data *data =
       support_simulate(problem, (idm_simulation){.trajectories = 50, .steps = 10, .seed = 2});
   idm_free_utility *free_utility;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   idm_posterior *p;
   idm_assessment *a;
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   check(idm_problem_set_free(problem, "utility", &support_error));
   check(idm_free_utility_create(problem, &free_utility, &support_error));
-  check(idm_optimality_create(6, &finding, &support_error));
-  snprintf(finding->certificate, sizeof finding->certificate, "duality gap");
-  finding->attained = attained;
-  finding->closed = 1e-9;
-  finding->compared = compared;
-  if (fault) idm_notes_add(&finding->faults, "%s", fault);
+  check(idm_optimality_create(6, &optimality, &support_error));
+  snprintf(optimality->certificate, sizeof optimality->certificate, "duality gap");
+  optimality->attained = attained;
+  optimality->closed = 1e-9;
+  optimality->compared = compared;
+  if (fault) idm_notes_add(&optimality->faults, "%s", fault);
   check(idm_estimate_utility(idm_inverse_find("distance"), problem, &settings, free_utility, x,
-                             "by hand", finding, &p, &support_error));
+                             "by hand", optimality, &p, &support_error));
   check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   support_check_listed(&a->checks);
   assert_int_equal(a->checks.kind, IDM_CHECK_PROGRAM);
@@ -189,7 +189,7 @@ static void test_answers(void **state)
   idm_data *data = support_simulate(problem, simulation);
   idm_posterior *p;
   idm_assessment *a = fitted(problem, data, "bayes", 2, &p);
-  assert_null(a->finding);
+  assert_null(a->optimality);
   assert_string_equal(a->matched->certificate, "R-hat");
   assert_true(a->matched->attained == fmax(a->diagnosis[0].rhat, 1) &&
               a->matched->closed == idm_check_threshold(IDM_CHECK_RHAT));

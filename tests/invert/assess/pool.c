@@ -92,9 +92,9 @@ static void test_person(void **state)
 {
   (void)state;
   static const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
+  idm_problem *problem = make_reversal(alpha);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.3);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 20, 50, 1);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 20, 50, 1);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0);
   check(idm_problem_set_free(problem, "alpha", &support_error));
   idm_fit_settings settings;

@@ -7,13 +7,13 @@
 
 #include "invert/assess/context_support.h"
 
-static void open_asked(asked *a, double alpha)
+static void open_fit(assessed_fit *a, double alpha)
 {
   static double both[2];
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   both[0] = both[1] = alpha;
   problem->agent.resolution = 40;
-  asked_open(a, problem, asked_simulate(problem, both, 2, 60, 40, 5), "alpha");
+  assessed_fit_open(a, problem, simulate_agents(problem, both, 2, 60, 40, 5), "alpha");
 }
 
 static const idm_prediction *find(const idm_predictions *p, idm_model_test test, const char *label)
@@ -27,9 +27,9 @@ static const idm_prediction *find(const idm_predictions *p, idm_model_test test,
 static void test_observed(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_predictions p;
-  open_asked(&a, 3);
+  open_fit(&a, 3);
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   const idm_data *data = a.data;
   double second = 0, taken[3] = {0}, ended = 0, stayed = 0, could = 0;
@@ -69,7 +69,7 @@ static void test_observed(void **state)
   assert_near(one->trials, could, 1e-12);
   for (size_t i = 0; i < p.count; i++) assert_true(p.one[i].test != IDM_TEST_CONDITIONS);
   idm_predictions_clear(&p);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Intervals are those of the residual after projection on the scores: by its variance, where counts
@@ -77,11 +77,11 @@ static void test_observed(void **state)
 static void test_intervals(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_predictions p;
   decision_residuals r;
   predictive by;
-  open_asked(&a, 3);
+  open_fit(&a, 3);
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_predictive_open(&by, &r, &support_error));
@@ -111,7 +111,7 @@ static void test_intervals(void **state)
   idm_predictive_close(&by);
   idm_residual_close(&r);
   idm_predictions_clear(&p);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Every interval contains its expectation, and the observed and expected shares of a step, an
@@ -141,9 +141,9 @@ static void check_shares(const idm_predictions *p, size_t actions)
 static void test_right_model(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_predictions p;
-  open_asked(&a, 3);
+  open_fit(&a, 3);
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   check_shares(&p, 3);
   size_t outside = 0;
@@ -151,7 +151,7 @@ static void test_right_model(void **state)
     outside += p.one[i].observed < p.one[i].low - 1e-9 || p.one[i].observed > p.one[i].high + 1e-9;
   assert_true(outside * 4 < p.count);
   idm_predictions_clear(&p);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 static idm_problem *read_maintenance(const char *planner)
@@ -202,7 +202,7 @@ static void test_classes(void **state)
     check_shares(&p, problem->setting->actions.count);
     for (size_t i = 0; i < p.count && !class[k].program; i++)
       if (p.one[i].trials > 500) assert_near(p.one[i].expected, p.one[i].observed, 0.01);
-    if (class[k].program) check_own(&p, data, answer->finding->policy);
+    if (class[k].program) check_own(&p, data, answer->optimality->policy);
     idm_predictions_clear(&p);
     idm_posterior_destroy(answer);
     idm_data_destroy(data);
@@ -216,12 +216,12 @@ static void test_far(void **state)
 {
   (void)state;
   static const double alpha[1] = {0.2};
-  asked a;
+  assessed_fit a;
   idm_predictions p;
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 20;
-  asked_open(&a, problem, asked_simulate(problem, alpha, 1, 60, 40, 5),
-             "{alpha: {prior: {normal: [3, 0.01]}}}");
+  assessed_fit_open(&a, problem, simulate_agents(problem, alpha, 1, 60, 40, 5),
+                    "{alpha: {prior: {normal: [3, 0.01]}}}");
   check(idm_predictions_find(a.problem, a.data, a.posterior, &p, &support_error));
   check_shares(&p, 3);
   idm_workspace *workspace;
@@ -232,21 +232,21 @@ static void test_far(void **state)
   assert_near(find(&p, IDM_TEST_STEPS, "step 1, monitor")->expected, pi[2], 1e-9);
   idm_workspace_destroy(workspace);
   idm_predictions_clear(&p);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Draws of other parameters are rejected. */
 static void test_others(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   idm_predictions p;
   idm_error error = {0};
-  open_asked(&a, 3);
+  open_fit(&a, 3);
   check(idm_problem_set_free(a.problem, "beta,eta", &support_error));
   assert_int_equal(idm_predictions_find(a.problem, a.data, a.posterior, &p, &error), IDM_INPUT);
   assert_int_equal(p.count, 0);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 #include "invert/assess/odd_support.h"
 
 typedef struct fixture {
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   predictive p;
   double *taken;
@@ -18,7 +18,7 @@ typedef struct fixture {
 
 static void open_log(fixture *f, idm_problem *problem, idm_data *data, const char *free_blocks)
 {
-  asked_open(&f->a, problem, data, free_blocks);
+  assessed_fit_open(&f->a, problem, data, free_blocks);
   check(idm_residual_open(&f->r, &f->a.q, &support_error));
   check(idm_predictive_open(&f->p, &f->r, &support_error));
   f->taken = calloc(f->r.decision_points * f->r.actions, sizeof *f->taken);
@@ -30,7 +30,7 @@ static void open_fixture(fixture *f)
   idm_problem *problem = support_diag(3, 1.25, 0.3);
   problem->agent.resolution = 40;
   static const double alpha[2] = {3, 3};
-  open_log(f, problem, asked_simulate(problem, alpha, 2, 60, 40, 5), "alpha");
+  open_log(f, problem, simulate_agents(problem, alpha, 2, 60, 40, 5), "alpha");
 }
 
 static void close_fixture(fixture *f)
@@ -38,7 +38,7 @@ static void close_fixture(fixture *f)
   free(f->taken);
   idm_predictive_close(&f->p);
   idm_residual_close(&f->r);
-  asked_close(&f->a);
+  assessed_fit_close(&f->a);
 }
 
 /* DIAG: declarations are terminal, monitoring may continue. Counts against a loop over the rows. */
@@ -130,8 +130,9 @@ static void test_worst(void **state)
   char text[400];
   for (size_t i = 0; i < f.r.decision_points; i++)
     for (size_t u = 0; u < 3; u++)
-      f.taken[3 * i + u] = f.r.decision_point[i].step == 1 ? (u ? 0 : f.r.decision_point[i].asked)
-                                                           : f.r.taken[3 * i + u];
+      f.taken[3 * i + u] = f.r.decision_point[i].step == 1
+                               ? (u ? 0 : f.r.decision_point[i].decisions)
+                               : f.r.taken[3 * i + u];
   idm_predictive_count(&f.p, f.taken, none);
   assert_true(idm_predictive_worst(&f.p, CELLS_STEP, 0.02, &worst, text, sizeof text));
   assert_true(worst.z_score > 5);

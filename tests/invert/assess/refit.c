@@ -8,14 +8,14 @@
 static idm_data *slips(uint64_t seed)
 {
   static const double alpha = 0.05;
-  idm_problem *problem = asked_reversal(alpha);
+  idm_problem *problem = make_reversal(alpha);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.2);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 8, 100, seed);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 8, 100, seed);
   idm_problem_destroy(problem);
   return data;
 }
 
-static double top(asked *a, double *y)
+static double top(assessed_fit *a, double *y)
 {
   double log_likelihood;
   idm_context_draw(&a->q, 0, y);
@@ -26,10 +26,10 @@ static double top(asked *a, double *y)
 static void test_like_map(void **state)
 {
   (void)state;
-  asked held, freed;
+  assessed_fit held, freed;
   double y[2];
-  asked_open(&held, asked_reversal(0.3), slips(4), "alpha");
-  asked_open(&freed, asked_reversal(0.3), slips(4), "alpha,lapse");
+  assessed_fit_open(&held, make_reversal(0.3), slips(4), "alpha");
+  assessed_fit_open(&freed, make_reversal(0.3), slips(4), "alpha,lapse");
   refit without, with;
   check(idm_refit(&held.q, NULL, &without, &support_error));
   check(idm_refit(&held.q, &(fixed_override){IDM_LAPSE, 0.02}, &with, &support_error));
@@ -44,25 +44,25 @@ static void test_like_map(void **state)
   /* The refit does not change the roles of the problem. */
   assert_int_equal(held.problem->theta->block[IDM_LAPSE].role, IDM_NORMATIVE);
   idm_theta_destroy(theta);
-  asked_close(&held);
-  asked_close(&freed);
+  assessed_fit_close(&held);
+  assessed_fit_close(&freed);
 }
 
 /* Freeing a correct parameter gains little: half a chi-square beyond 4 has probability .005. */
 static void test_right(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   refit one, without;
   static const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
-  asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 8, 100, 4), "alpha");
+  idm_problem *problem = make_reversal(alpha);
+  assessed_fit_open(&a, problem, simulate_agents(problem, &alpha, 1, 8, 100, 4), "alpha");
   check(idm_refit(&a.q, NULL, &without, &support_error));
   check(idm_refit(&a.q, &(fixed_override){IDM_PERSEVERANCE, 0.02}, &one, &support_error));
   assert_true(one.log_likelihood >= without.log_likelihood - 0.05);
   assert_true(one.log_likelihood < without.log_likelihood + 4);
   assert_near(one.value, 0, 0.4);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

@@ -10,20 +10,20 @@
 
 /* Decision points with one decision each between two actions, the first of probability p[i]; the
  * one free parameter has no effect. */
-enum { ASKED = 8 };
+enum { MAKERS = 8 };
 typedef struct by_hand {
   decision_residuals r;
-  decision_point decision_point[ASKED];
-  double probability[2 * ASKED];
-  double derivative[2 * ASKED];
-  double taken[2 * ASKED];
+  decision_point decision_point[MAKERS];
+  double probability[2 * MAKERS];
+  double derivative[2 * MAKERS];
+  double taken[2 * MAKERS];
 } by_hand;
 
 static void lay_out(by_hand *h, const double *p, const int *first)
 {
-  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .decision_points = ASKED}};
-  for (uint32_t i = 0; i < ASKED; i++) {
-    h->decision_point[i] = (decision_point){.node = i, .asked = 1};
+  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .decision_points = MAKERS}};
+  for (uint32_t i = 0; i < MAKERS; i++) {
+    h->decision_point[i] = (decision_point){.node = i, .decisions = 1};
     h->probability[2 * i] = p[i];
     h->probability[2 * i + 1] = 1 - p[i];
     h->taken[2 * i + !first[i]] = 1;
@@ -38,14 +38,14 @@ static void lay_out(by_hand *h, const double *p, const int *first)
 static void test_pools(void **state)
 {
   (void)state;
-  static const double p[ASKED] = {0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.4, 0.45};
-  static const int first[ASKED] = {0, 0, 1, 0, 0, 1, 1, 0};
+  static const double p[MAKERS] = {0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.4, 0.45};
+  static const int first[MAKERS] = {0, 0, 1, 0, 0, 1, 1, 0};
   static const double none = 0;
   by_hand h;
   reliability c;
   lay_out(&h, p, first);
   check(idm_reliability_open(&c, &h.r, &support_error));
-  assert_int_equal(c.points, 2 * ASKED);
+  assert_int_equal(c.points, 2 * MAKERS);
   const double gain = idm_reliability_gain(&c, h.taken, &none);
   static const double trials[5] = {2, 3, 6, 3, 2}, taken[5] = {0, 1, 3, 2, 2};
   assert_int_equal(c.bins, 5);
@@ -54,7 +54,7 @@ static void test_pools(void **state)
     assert_near(c.bin[i].trials, trials[i], 0);
     assert_near(c.bin[i].taken, taken[i], 0);
   }
-  for (size_t i = 0; i < ASKED; i++) total -= 2 * log(first[i] ? p[i] : 1 - p[i]);
+  for (size_t i = 0; i < MAKERS; i++) total -= 2 * log(first[i] ? p[i] : 1 - p[i]);
   for (size_t i = 0; i < c.bins; i++) {
     const double s = c.bin[i].taken / c.bin[i].trials, n = c.bin[i].trials;
     if (s > 0 && s < 1) expected += n * (s * log(s) + (1 - s) * log(1 - s));
@@ -68,8 +68,8 @@ static void test_pools(void **state)
 static void test_worst(void **state)
 {
   (void)state;
-  static const double p[ASKED] = {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9};
-  static const int first[ASKED] = {1, 1, 0, 0, 1, 1, 1, 1};
+  static const double p[MAKERS] = {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9};
+  static const int first[MAKERS] = {1, 1, 0, 0, 1, 1, 1, 1};
   static const double none = 0;
   by_hand h;
   reliability c;
@@ -115,11 +115,11 @@ static void test_replicates(void **state)
   (void)state;
   enum { RUNS = 400 };
   static const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
-  asked a;
+  idm_problem *problem = make_reversal(alpha);
+  assessed_fit a;
   decision_residuals r;
   reliability c;
-  asked_open(&a, problem, asked_simulate(problem, &alpha, 1, 2, 100, 3), "alpha");
+  assessed_fit_open(&a, problem, simulate_agents(problem, &alpha, 1, 2, 100, 3), "alpha");
   check(idm_residual_open(&r, &a.q, &support_error));
   check(idm_reliability_open(&c, &r, &support_error));
   double *taken = calloc(r.decision_points * r.actions, sizeof *taken), shift[1], sum = 0, most = 0;
@@ -140,7 +140,7 @@ static void test_replicates(void **state)
   free(taken);
   idm_reliability_close(&c);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 int main(void)

@@ -9,13 +9,13 @@
 #include "invert/assess/context_support.h"
 #include "invert/assess/crowd_support.h"
 
-static void open_both(asked *a, decision_residuals *r)
+static void open_both(assessed_fit *a, decision_residuals *r)
 {
   idm_problem *problem = support_diag(2, 1.25, 0.3);
   problem->agent.resolution = 40;
   static const double alpha[3] = {2, 2, 2};
-  idm_data *data = asked_simulate(problem, alpha, 3, 10, 20, 5);
-  asked_open(a, problem, data, "{alpha: , beta: {scale: inverse}}");
+  idm_data *data = simulate_agents(problem, alpha, 3, 10, 20, 5);
+  assessed_fit_open(a, problem, data, "{alpha: , beta: {scale: inverse}}");
   check(idm_residual_open(r, &a->q, &support_error));
 }
 
@@ -24,7 +24,7 @@ static void open_both(asked *a, decision_residuals *r)
 static void test_scores(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   open_both(&a, &r);
   assert_int_equal(r.dimension, 2);
@@ -49,7 +49,7 @@ static void test_scores(void **state)
   }
   for (int j = 0; j < 2; j++) assert_near(sum[j], gradient[j], 1e-2);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Every decision belongs to one decision point, and decision points differ in agent, history or
@@ -57,7 +57,7 @@ static void test_scores(void **state)
 static void test_questions(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   open_both(&a, &r);
   double decisions = 0;
@@ -65,7 +65,7 @@ static void test_questions(void **state)
     const decision_point *q = &r.decision_point[i];
     double taken = 0;
     for (size_t u = 0; u < r.actions; u++) taken += r.taken[i * r.actions + u];
-    assert_near(taken, q->asked, 0);
+    assert_near(taken, q->decisions, 0);
     decisions += taken;
     assert_true(q->agent < 3);
     assert_int_equal(a.f.tree->node[q->node].parent, q->parent);
@@ -79,25 +79,25 @@ static void test_questions(void **state)
   assert_near(decisions, (double)a.data->rows, 0);
   assert_true(r.decision_points < a.data->rows);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* A missed response is no decision, and the decision after it has no last action or observation. */
 static void test_missed(void **state)
 {
   (void)state;
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   idm_problem *problem = support_diag(2, 1.25, 0.3);
   problem->agent.resolution = 20;
   static const double alpha[3] = {2, 2, 2};
   idm_random random;
   idm_random_init(&random, 8, 0);
-  idm_data *data = asked_simulate(problem, alpha, 3, 10, 20, 5);
+  idm_data *data = simulate_agents(problem, alpha, 3, 10, 20, 5);
   support_miss(data, problem->setting, 2, 0.3, &random);
   double decisions = 0, after = 0;
   for (size_t row = 0; row < data->rows; row++) decisions += !idm_data_missed(data, row);
-  asked_open(&a, problem, data, "{alpha: }");
+  assessed_fit_open(&a, problem, data, "{alpha: }");
   check(idm_residual_open(&r, &a.q, &support_error));
   for (size_t i = 0; i < r.decision_points; i++) {
     const decision_point *q = &r.decision_point[i];
@@ -109,7 +109,7 @@ static void test_missed(void **state)
   assert_near(decisions, 0, 0);
   assert_true(after > 0);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* The variance of the scores of replicates is the information, and the information times the shift
@@ -118,7 +118,7 @@ static void test_replicates(void **state)
 {
   (void)state;
   enum { RUNS = 4000 };
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   open_both(&a, &r);
   double *taken = calloc(r.decision_points * r.actions, sizeof *taken);
@@ -151,12 +151,13 @@ static void test_replicates(void **state)
   for (size_t i = 0; i < r.decision_points * r.actions; i++) {
     const decision_point *q = &r.decision_point[i / r.actions];
     const double p = idm_residual_probability(&r, q)[i % r.actions];
-    assert_near(mean[i], q->asked * p, 5 * sqrt(q->asked * p * (1 - p) / RUNS) + 1.0 / RUNS);
+    assert_near(mean[i], q->decisions * p,
+                5 * sqrt(q->decisions * p * (1 - p) / RUNS) + 1.0 / RUNS);
   }
   free(taken);
   free(mean);
   idm_residual_close(&r);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* In a population every person's score is computed at their own parameters, and the scores sum to
@@ -185,7 +186,7 @@ static void test_people(void **state)
     for (size_t i = 0; i < r.decision_points; i++) {
       if (r.decision_point[i].stratum != c) continue;
       assert_int_equal(r.decision_point[i].agent, c);
-      decisions += r.decision_point[i].asked;
+      decisions += r.decision_point[i].decisions;
       for (size_t u = 0; u < r.actions; u++)
         for (size_t j = 0; j < d; j++)
           score[j] +=

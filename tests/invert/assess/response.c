@@ -19,7 +19,7 @@ static void open_diag(population *p)
   idm_problem *problem = support_diag(0.5, 1.25, 0);
   problem->agent.resolution = 20;
   problem->agent.tolerance = 1e-12;
-  idm_data *data = asked_simulate(problem, alpha, PEOPLE, 12, 20, 4);
+  idm_data *data = simulate_agents(problem, alpha, PEOPLE, 12, 20, 4);
   population_open(p, problem, data, "{alpha: {prior: {normal: [0, 1]}}}", DRAWS);
 }
 

@@ -50,8 +50,8 @@ static void check_ridge(const fit_context *f, double correlation, const double *
 static void test_made_up(void **state)
 {
   (void)state;
-  asked_least a;
-  asked_open_least(&a);
+  described_fit a;
+  described_fit_open(&a);
   const double sd[2] = {0.5, 20};
   check_ridge(&a.f, 0, sd, NULL);
   check_ridge(&a.f, 0.85, sd, NULL);
@@ -69,7 +69,7 @@ static void test_made_up(void **state)
   assert_near(assessment.ridge, 1, 1e-9);
   assert_null(assessment.ridge_sentence);
   idm_posterior_destroy(p);
-  asked_close_least(&a);
+  described_fit_close(&a);
 }
 
 /* --- DIAG ----------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ static const double visits[STATES] = {40, 3, 12, 1, 90};
 typedef struct judged {
   double count[ENTRIES];
   double policy[ENTRIES];
-  idm_optimality finding;
+  idm_optimality optimality;
   idm_assessment assessment;
   idm_posterior posterior;
   check_context q;
@@ -24,9 +24,9 @@ static void open_judged(judged *j)
   *j = (judged){.posterior = {.answer = IDM_POINT, .seed = 3}};
   for (size_t i = 0; i < ENTRIES; i++)
     j->policy[i] = (double[]){0.7, 0.2, 0.1}[(i + i / ACTIONS) % ACTIONS];
-  j->finding = (idm_optimality){
+  j->optimality = (idm_optimality){
       .state.count = STATES, .action.count = ACTIONS, .policy = j->policy, .count = j->count};
-  j->assessment.finding = &j->finding;
+  j->assessment.optimality = &j->optimality;
   idm_checks_begin(&j->assessment.checks, IDM_CHECK_PROGRAM);
   j->q = (check_context){.posterior = &j->posterior, .assessment = &j->assessment, .among = 1};
 }
@@ -84,7 +84,7 @@ static void answers_without_counts_are_not_compared(void **state)
   (void)state;
   judged j;
   open_judged(&j);
-  j.finding.count = NULL;
+  j.optimality.count = NULL;
   assert_int_equal(outcome_of(&j), IDM_CHECK_NOT_RUN);
 }
 

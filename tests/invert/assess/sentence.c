@@ -11,9 +11,9 @@
 /* Checks the sentence on parameter i of (log alpha, 1/beta). */
 static void expect(size_t i, idm_identification id, const char *words)
 {
-  asked_least a;
+  described_fit a;
   idm_posterior *p;
-  asked_open_least(&a);
+  described_fit_open(&a);
   check(idm_posterior_create(&a.f, idm_inverse_find("bayes"), "metropolis", 1, 1, &p,
                              &support_error));
   const check_context q = {.f = &a.f, .posterior = p};
@@ -22,7 +22,7 @@ static void expect(size_t i, idm_identification id, const char *words)
   idm_identification_sentence(&q, item, &id);
   if (strcmp(id.sentence, words) != 0) fail_msg("'%s', expected '%s'", id.sentence, words);
   idm_posterior_destroy(p);
-  asked_close_least(&a);
+  described_fit_close(&a);
 }
 
 static const double far = 50; /* drop of the profile at a limit */
@@ -81,7 +81,7 @@ static void by_its_inverse(void **state)
 
 /* --- points ------------------------------------------------------------------------------------ */
 
-static double density_at(const asked *a, const double *y)
+static double density_at(const assessed_fit *a, const double *y)
 {
   const idm_target target = idm_matching_target(a->f.matching[0]);
   double value;
@@ -94,10 +94,10 @@ static double density_at(const asked *a, const double *y)
 static void test_moved_points(void **state)
 {
   (void)state;
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, (double[]){0.3}, 1, 3, 60, 4);
-  asked a;
-  asked_open(&a, problem, data, "{alpha: }");
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, (double[]){0.3}, 1, 3, 60, 4);
+  assessed_fit a;
+  assessed_fit_open(&a, problem, data, "{alpha: }");
   const double top = a.posterior->unconstrained[0];
   for (int i = 0; i <= 40; i++) {
     const double y = top + 0.02 * i;
@@ -118,7 +118,7 @@ static void test_moved_points(void **state)
     if (i == 40) assert_true(lost > 0.5);
     idm_assessment_destroy(assessment);
   }
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* A discontinuous likelihood may be higher by more than .02 near the point: within a fifth of an sd
@@ -128,10 +128,10 @@ static void test_jumps(void **state)
 {
   (void)state;
   static const double off[] = {0, 0.1, 0.5};
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, (double[]){0.3}, 1, 3, 60, 4);
-  asked a;
-  asked_open(&a, problem, data, "{alpha: }");
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, (double[]){0.3}, 1, 3, 60, 4);
+  assessed_fit a;
+  assessed_fit_open(&a, problem, data, "{alpha: }");
   for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
     idm_posterior moved = *a.posterior;
     idm_statistics statistics = *a.posterior->statistics;
@@ -153,16 +153,17 @@ static void test_jumps(void **state)
     assert_int_equal(support_mentions(&assessment->failures, "not the most probable"), !near);
     idm_assessment_destroy(assessment);
   }
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* Posterior draws are not checked, as most are below the maximum. */
 static void test_posteriors_are_left_alone(void **state)
 {
   (void)state;
-  idm_problem *problem = asked_reversal(0.3);
-  asked a;
-  asked_open(&a, problem, asked_simulate(problem, (double[]){0.3}, 1, 3, 60, 4), "{alpha: }");
+  idm_problem *problem = make_reversal(0.3);
+  assessed_fit a;
+  assessed_fit_open(&a, problem, simulate_agents(problem, (double[]){0.3}, 1, 3, 60, 4),
+                    "{alpha: }");
   const size_t before = a.assessment->failures.count;
   a.posterior->answer = IDM_POSTERIOR;
   idm_assess_maximum(&a.q, a.posterior->unconstrained, INFINITY);
@@ -170,18 +171,18 @@ static void test_posteriors_are_left_alone(void **state)
   a.posterior->answer = IDM_POINT;
   idm_assess_maximum(&a.q, a.posterior->unconstrained, INFINITY);
   assert_int_equal(a.assessment->failures.count, before + 1);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* The assessment of alpha under a prior, from decisions of an agent with the given alpha. */
 static idm_assessment *judge(double alpha, const char *prior)
 {
-  idm_problem *problem = asked_reversal(alpha);
-  asked a;
+  idm_problem *problem = make_reversal(alpha);
+  assessed_fit a;
   idm_assessment *assessment;
-  asked_open(&a, problem, asked_simulate(problem, (double[]){alpha}, 1, 4, 80, 4), prior);
+  assessed_fit_open(&a, problem, simulate_agents(problem, (double[]){alpha}, 1, 4, 80, 4), prior);
   check(idm_assess_monitored(problem, a.data, a.posterior, 1, NULL, &assessment, &support_error));
-  asked_close(&a);
+  assessed_fit_close(&a);
   return assessment;
 }
 

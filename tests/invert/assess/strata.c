@@ -13,11 +13,11 @@ static void test_whole(void **state)
 {
   (void)state;
   static const double alpha[2] = {0.3, 0.3};
-  asked a;
+  assessed_fit a;
   strata s;
   double y;
-  idm_problem *problem = asked_reversal(0.3);
-  asked_open(&a, problem, asked_simulate(problem, alpha, 2, 2, 30, 3), "alpha");
+  idm_problem *problem = make_reversal(0.3);
+  assessed_fit_open(&a, problem, simulate_agents(problem, alpha, 2, 2, 30, 3), "alpha");
   check(idm_strata_whole(&s, &a.q, &support_error));
   assert_int_equal(s.count, 1);
   assert_int_equal(s.nodes, a.f.tree->nodes);
@@ -32,7 +32,7 @@ static void test_whole(void **state)
     assert_int_equal(s.one[0].period_of[t].of_log, period_of[t].of_log);
   }
   idm_strata_close(&s);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 enum { DRAWS = 7 };

@@ -10,32 +10,32 @@
 enum { TRAJECTORIES = 12, STEPS = 50 };
 
 /* Fit trajectories with alpha[trajectory], each of a separate agent. */
-static void open_all(asked *a, const double *alpha)
+static void open_all(assessed_fit *a, const double *alpha)
 {
-  idm_problem *problem = asked_reversal(0.3);
-  idm_data *data = asked_simulate(problem, alpha, TRAJECTORIES, 1, STEPS, 7);
-  asked_open(a, problem, data, "alpha");
+  idm_problem *problem = make_reversal(0.3);
+  idm_data *data = simulate_agents(problem, alpha, TRAJECTORIES, 1, STEPS, 7);
+  assessed_fit_open(a, problem, data, "alpha");
 }
 
 /* Assign all trajectories to one agent, and open the check. */
-static void look(asked *a, decision_residuals *r, trajectories_check *c)
+static void look(assessed_fit *a, decision_residuals *r, trajectories_check *c)
 {
-  asked_unite(a->data);
+  assign_one_agent(a->data);
   check(idm_residual_open(r, &a->q, &support_error));
   check(idm_trajectories_open(c, r, &support_error));
   assert_int_equal(c->trajectories, TRAJECTORIES);
 }
 
-static void close_all(asked *a, decision_residuals *r, trajectories_check *c)
+static void close_all(assessed_fit *a, decision_residuals *r, trajectories_check *c)
 {
   idm_trajectories_close(c);
   idm_residual_close(r);
-  asked_close(a);
+  assessed_fit_close(a);
 }
 
 /* The sum over trajectories of the squared score, from differences of the scorer's log-likelihoods
  * by agent. */
-static double squared_scores(asked *a)
+static double squared_scores(assessed_fit *a)
 {
   const double h = 1e-4;
   double y[1], total, side[2][TRAJECTORIES], sum = 0;
@@ -78,7 +78,7 @@ static void test_products(void **state)
   (void)state;
   double alpha[TRAJECTORIES], between;
   const double unmoved = 0;
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   trajectories_check c;
   differ(alpha);
@@ -102,7 +102,7 @@ static void test_replicates(void **state)
   (void)state;
   enum { RUNS = 2000 };
   double alpha[TRAJECTORIES], shift, sum = 0, squares = 0;
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   trajectories_check c;
   differ(alpha);
@@ -136,11 +136,11 @@ static void test_short_trajectories(void **state)
   for (uint64_t seed = 1; seed <= LOGS; seed++) {
     idm_problem *problem = support_diag(alpha, 1.25, 0.3);
     problem->agent.resolution = 20;
-    idm_data *data = asked_simulate(problem, &alpha, 1, 60, 30, seed);
-    asked a;
+    idm_data *data = simulate_agents(problem, &alpha, 1, 60, 30, seed);
+    assessed_fit a;
     decision_residuals r;
     trajectories_check c;
-    asked_open(&a, problem, data, "alpha");
+    assessed_fit_open(&a, problem, data, "alpha");
     check(idm_residual_open(&r, &a.q, &support_error));
     check(idm_trajectories_open(&c, &r, &support_error));
     beyond += statistic(&r, &c) > 2.33;
@@ -154,7 +154,7 @@ static void test_one_each(void **state)
 {
   (void)state;
   double alpha[TRAJECTORIES];
-  asked a;
+  assessed_fit a;
   decision_residuals r;
   trajectories_check c;
   differ(alpha);

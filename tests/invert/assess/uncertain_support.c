@@ -30,7 +30,7 @@ static void set_up(idm_problem *problem, idm_fit_settings *settings)
 void uncertain_learner(idm_problem **problem, idm_data **data, idm_fit_settings *settings)
 {
   *problem = make_learner();
-  *data = asked_learners(*problem, 1, 2, 50, 53);
+  *data = simulate_learners(*problem, 1, 2, 50, 53);
   set_up(*problem, settings);
   settings->chains = 2;
   settings->draws = 800;

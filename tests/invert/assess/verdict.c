@@ -11,7 +11,7 @@ static void test_words(void **state)
   char *one[] = {"x"};
   const idm_notes some = {.count = 1, .text = one};
   idm_person misfit = {.verdict = IDM_PERSON_MISFIT};
-  idm_optimality finding = {0};
+  idm_optimality optimality = {0};
   idm_checks left;
   idm_checks_begin(&left, IDM_CHECK_FIT);
   idm_check_leave_out(&left, IDM_CHECK_IMPORTANCE, 10);
@@ -28,9 +28,9 @@ static void test_words(void **state)
       {{.answer = IDM_POSTERIOR}, "not to be trusted yet"},
       {{.answer = IDM_POINT, .trusted = true}, "a point, without a measure of its uncertainty"},
       {{.answer = IDM_POINT, .misfits = some}, "a point, of a model that does not fit"},
-      {{.answer = IDM_POINT, .trusted = true, .finding = &finding}, "certificate is closed"},
-      {{.answer = IDM_SET, .trusted = true, .finding = &finding}, "a set whose certificate"},
-      {{.answer = IDM_POINT, .finding = &finding, .failures = some}, "not to be trusted yet"},
+      {{.answer = IDM_POINT, .trusted = true, .optimality = &optimality}, "certificate is closed"},
+      {{.answer = IDM_SET, .trusted = true, .optimality = &optimality}, "a set whose certificate"},
+      {{.answer = IDM_POINT, .optimality = &optimality, .failures = some}, "not to be trusted yet"},
       {{.answer = IDM_POSTERIOR,
         .trusted = true,
         .fitted_separately = true,
@@ -39,7 +39,8 @@ static void test_words(void **state)
        "does not fit all people"},
       {{.answer = IDM_POSTERIOR, .trusted = true, .model.evaluated = true, .checks = left},
        "unchecked: nothing fails, but checks were left out"},
-      {{.answer = IDM_POINT, .trusted = true, .finding = &finding, .checks = left}, "left out"},
+      {{.answer = IDM_POINT, .trusted = true, .optimality = &optimality, .checks = left},
+       "left out"},
       {{.answer = IDM_POSTERIOR, .failures = some, .checks = left}, "not to be trusted yet"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

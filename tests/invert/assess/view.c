@@ -9,7 +9,7 @@
 #include "invert/assess/crowd_support.h"
 
 typedef struct fixture {
-  asked a;
+  assessed_fit a;
   strata s;
   history_predictor v;
   size_t cells;
@@ -21,8 +21,8 @@ typedef struct fixture {
 static void open_fixture(fixture *f)
 {
   static const double alpha = 0.3;
-  idm_problem *problem = asked_reversal(alpha);
-  asked_open(&f->a, problem, asked_simulate(problem, &alpha, 1, 2, 30, 3), "alpha");
+  idm_problem *problem = make_reversal(alpha);
+  assessed_fit_open(&f->a, problem, simulate_agents(problem, &alpha, 1, 2, 30, 3), "alpha");
   check(idm_strata_whole(&f->s, &f->a.q, &support_error));
   check(idm_predictor_open(&f->v, &f->a.f, &f->s, &support_error));
   f->cells = f->a.f.tree->nodes * f->v.actions;
@@ -38,7 +38,7 @@ static void close_fixture(fixture *f)
   free(f->moved);
   idm_predictor_close(&f->v);
   idm_strata_close(&f->s);
-  asked_close(&f->a);
+  assessed_fit_close(&f->a);
 }
 
 static void look(fixture *f, const fixed_override *opt_held, double *probability)

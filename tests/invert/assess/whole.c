@@ -18,7 +18,7 @@ static idm_status evaluate(void *context, const double *y, double *log_density,
 
 /* A log of DIAG with alpha and 1/beta free, and profiles of the whole log. */
 typedef struct fixture {
-  asked a;
+  assessed_fit a;
   idm_identification profiled[NUMBERS];
   double y[NUMBERS];                    /* near the maximum */
   double covariance[NUMBERS * NUMBERS]; /* at the maximum */
@@ -31,7 +31,7 @@ static int setup(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0);
   problem->agent.resolution = 20;
   idm_data *data = support_simulate(problem, (idm_simulation){.trajectories = CASES, .seed = 4});
-  asked_open(&f->a, problem, data, "{alpha: {scale: log}, beta: {scale: inverse}}");
+  assessed_fit_open(&f->a, problem, data, "{alpha: {scale: log}, beta: {scale: inverse}}");
   check(idm_check_identification(&f->a.q, &support_error));
   for (size_t i = 0; i < NUMBERS; i++) f->profiled[i] = f->a.assessment->parameter[i];
   const idm_target target = {
@@ -47,7 +47,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
   fixture *f = *state;
-  asked_close(&f->a);
+  assessed_fit_close(&f->a);
   free(f);
   return 0;
 }

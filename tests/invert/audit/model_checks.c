@@ -24,14 +24,14 @@ static int setup(void **state)
   fixture *f = *state = calloc(1, sizeof *f);
   assert_non_null(f);
   idm_fit_settings_default(&f->settings);
-  f->problem = asked_reversal(0.2);
+  f->problem = make_reversal(0.2);
   check(idm_problem_set_free(f->problem, "{alpha: {scale: log}}", &support_error));
   for (size_t c = 0; c < CELLS; c++) {
     double alpha[AGENTS];
     for (size_t a = 0; a < AGENTS; a++) alpha[a] = c && a % 2 ? 20 : 0.2;
     f->cell[c].problem = f->problem;
     f->cell[c].data =
-        asked_simulate(f->problem, alpha, AGENTS, TRAJECTORIES / AGENTS, STEPS, 5 + c);
+        simulate_agents(f->problem, alpha, AGENTS, TRAJECTORIES / AGENTS, STEPS, 5 + c);
     check(idm_fit_open(&f->cell[c].f, NULL, f->problem, f->cell[c].data, &f->settings, 1,
                        &support_error));
     for (size_t k = 0; k < DRAWS; k++) {

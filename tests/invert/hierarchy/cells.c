@@ -150,9 +150,10 @@ static void tables_that_are_stopped_are_none(void **state)
   check(idm_cells_create(f->problem, f->data, f->design, f->parameters, 2, &cells, &support_error));
   shared_leaves shared = {.cells = cells, .threads = 2};
   const leaf_source leaves = idm_shared_source(&shared);
-  bool has_tables, asked = false;
-  check(leaves.tabulate(&shared, low, high, true, at_once, &asked, &has_tables, &support_error));
-  assert_true(asked);
+  bool has_tables, requested = false;
+  check(
+      leaves.tabulate(&shared, low, high, true, at_once, &requested, &has_tables, &support_error));
+  assert_true(requested);
   assert_false(has_tables);
   idm_grid_destroy(shared.grid);
   idm_cells_destroy(cells);

@@ -276,9 +276,9 @@ static void test_passes(void **state)
 {
   (void)state;
   static const double alpha = 0.15;
-  idm_problem *problem = asked_reversal(alpha);
+  idm_problem *problem = make_reversal(alpha);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.2);
-  idm_data *data = asked_simulate(problem, &alpha, 1, 10, 50, 2);
+  idm_data *data = simulate_agents(problem, &alpha, 1, 10, 50, 2);
   check(idm_problem_set_free(problem, "alpha,lapse", &support_error));
   idm_fit_settings settings = make_settings("", 1000, 0);
   settings.chains = 4;

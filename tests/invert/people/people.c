@@ -252,7 +252,7 @@ static void threads_change_no_draw(void **state)
 /* A progress callback that stops once the fraction `enough` is done, and counts its calls. */
 typedef struct impatient {
   double enough;
-  int asked;
+  int calls;
   double last;
 } impatient;
 
@@ -260,7 +260,7 @@ static bool watch(void *context, const idm_progress_state *work)
 {
   impatient *w = context;
   char words[80];
-  w->asked++;
+  w->calls++;
   assert_true(work->done >= w->last && work->done <= 1);
   assert_non_null(idm_progress_describe(work, words, sizeof words));
   w->last = work->done;
@@ -292,7 +292,7 @@ static void stopped_fits_give_what_is_there(void **state)
     const size_t n = p->chains * p->draws;
     assert_true(p->draws >= 1 && p->draws <= (size_t)settings.draws);
     assert_int_equal(notes.count, k < 3);
-    assert_true(w.asked > 0);
+    assert_true(w.calls > 0);
     for (size_t i = 0; i < n; i++) assert_true(isfinite(p->log_posterior[i]) && p->sd[i] > 0);
     for (size_t i = 0; i < n * p->people; i++) assert_true(p->log_likelihood[i] <= 0);
     idm_notes_clear(&notes);

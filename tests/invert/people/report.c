@@ -246,7 +246,7 @@ static void environment_and_lattice_are_checked(void **state)
     population p;
     idm_problem *problem = support_diag(0.5, 1.25, 0);
     problem->agent.resolution = 60;
-    idm_data *data = asked_simulate(problem, alpha, 8, 40, 20, 4);
+    idm_data *data = simulate_agents(problem, alpha, 8, 40, 20, 4);
     for (size_t i = 0; i < 12 && wrong; i++)
       problem->setting->emission[i] += i % 4 == 0 || i % 4 == 3 ? 0.1 : -0.1;
     population_open(&p, problem, data, "{alpha: {prior: {normal: [0, 1]}}}", 300);
@@ -274,7 +274,7 @@ static void a_coarse_lattice_fails(void **state)
   idm_problem *problem = support_diag(0.5, 1.25, 0);
   problem->agent.resolution = 60;
   problem->agent.evaluate = IDM_INTERPOLATE;
-  idm_data *data = asked_simulate(problem, alpha, 6, 30, 20, 4);
+  idm_data *data = simulate_agents(problem, alpha, 6, 30, 20, 4);
   problem->agent.resolution = 4;
   population_open(&p, problem, data, "{alpha: {prior: {normal: [0, 1]}}}", 200);
   idm_assessment *a = assess(&p);

@@ -431,9 +431,9 @@ static void scores_are_added_up(void **state)
   double alpha[people];
   for (int i = 0; i < people; i++) alpha[i] = 0.07 + 0.001 * i;
   for (int slips = 0; slips < 2; slips++) {
-    idm_problem *reversal = asked_reversal(0.05);
+    idm_problem *reversal = make_reversal(0.05);
     idm_theta_set_scalar(reversal->theta, IDM_LAPSE, slips ? 0.2 : 0);
-    idm_data *log = asked_simulate(reversal, alpha, people, 5, 60, 7);
+    idm_data *log = simulate_agents(reversal, alpha, people, 5, 60, 7);
     idm_theta_set_scalar(reversal->theta, IDM_LAPSE, 0);
     check(idm_problem_set_free(reversal, "alpha", &support_error));
     idm_posterior *p;

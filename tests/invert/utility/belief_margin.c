@@ -132,16 +132,16 @@ static void expect_best(const show *s, const idm_posterior *p, const idm_fit_set
   const size_t entries = s->h.actions * s->h.states;
   utility_of(s, p, utility);
   const double range = range_of(s, utility);
-  assert_true(idm_optimality_certified(p->finding) && !p->finding->faults.count);
-  assert_string_equal(p->finding->certificate, "optimality gap");
+  assert_true(idm_optimality_certified(p->optimality) && !p->optimality->faults.count);
+  assert_string_equal(p->optimality->certificate, "optimality gap");
   assert_near(hidden_best(&s->h, &s->b, utility, best) / range,
               hidden_worth(&s->h, &s->b, utility, s->action) / range, 1.5e-6);
   for (size_t e = 0; e < entries; e++) size += fabs(utility[e]);
   const double margin = margin_of(s, utility, &least);
   double out = 1e-6;
   for (size_t i = 0; i < s->b.count; i++)
-    if (s->visited[i]) out += p->finding->attained * range * lever(s, i);
-  assert_true(fabs(p->finding->objective - (margin - settings->penalty * size)) <= out);
+    if (s->visited[i]) out += p->optimality->attained * range * lever(s, i);
+  assert_true(fabs(p->optimality->objective - (margin - settings->penalty * size)) <= out);
   assert_true(least >= settings->epsilon - out);
   idm_random random;
   idm_random_init(&random, 5, 0);
@@ -154,7 +154,7 @@ static void expect_best(const show *s, const idm_posterior *p, const idm_fit_set
       size += fabs(other[e]);
     }
     const double rival = margin_of(s, other, &least) - settings->penalty * size;
-    if (least >= settings->epsilon) assert_true(rival <= p->finding->objective + 1e-6);
+    if (least >= settings->epsilon) assert_true(rival <= p->optimality->objective + 1e-6);
   }
 }
 
@@ -169,7 +169,7 @@ static void expect_same_behaviour(const show *s, const idm_posterior *p)
   hidden_best(&s->h, &s->b, utility, best);
   assert_near(hidden_worth(&s->h, &s->b, s->truth, best),
               hidden_worth(&s->h, &s->b, s->truth, s->action), 1e-12);
-  assert_true(grid_says(p->finding, "at each of them no other action is as good"));
+  assert_true(grid_says(p->optimality, "at each of them no other action is as good"));
 }
 
 static void run(show *s, const char *free, idm_fit_settings settings, bool everything)
@@ -177,7 +177,7 @@ static void run(show *s, const char *free, idm_fit_settings settings, bool every
   check(idm_problem_set_free(s->problem, free, &support_error));
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   if (everything) expect_best(s, p, &settings);
-  assert_true(idm_optimality_certified(p->finding));
+  assert_true(idm_optimality_certified(p->optimality));
   expect_same_behaviour(s, p);
   idm_posterior_destroy(p);
 }
@@ -203,7 +203,7 @@ static void test_ties(void **state)
   const idm_fit_settings settings = settings_of(0, 0, 1);
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
   expect_best(s, p, &settings);
-  assert_true(grid_says(p->finding, "at 2 of the 5 beliefs with decisions the margin is 0"));
+  assert_true(grid_says(p->optimality, "at 2 of the 5 beliefs with decisions the margin is 0"));
   /* By symmetry, and by the equation of that tie. */
   assert_near(p->value[0], p->value[1], 1e-9);
   assert_near(p->value[2], -1, 1e-9);
@@ -250,7 +250,7 @@ static void test_any_demonstrator(void **state)
     const idm_fit_settings settings = settings_of(0, 0, 1);
     idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
     expect_best(s, p, &settings);
-    assert_true(p->finding->objective > 0.01);
+    assert_true(p->optimality->objective > 0.01);
     idm_posterior_destroy(p);
     end_show(s);
   }
@@ -272,9 +272,9 @@ static void test_any_order(void **state)
     settings.margin = (idm_margin)margin;
     idm_posterior *a = support_fit("maximum-margin", s->problem, s->data, &settings);
     idm_posterior *b = support_fit("maximum-margin", other, data, &settings);
-    assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
-    assert_near(a->finding->objective, b->finding->objective, 1e-6);
-    assert_int_equal(a->finding->open, b->finding->open);
+    assert_true(idm_optimality_certified(a->optimality) && idm_optimality_certified(b->optimality));
+    assert_near(a->optimality->objective, b->optimality->objective, 1e-6);
+    assert_int_equal(a->optimality->open, b->optimality->open);
     assert_int_equal(a->quantity.count, b->quantity.count);
     for (size_t k = 0; k < a->quantity.count; k++) {
       const char *name = a->quantity.name[k];
@@ -317,10 +317,10 @@ static void test_observed(void **state)
     const idm_fit_settings settings = settings_of(seed % 2 ? 0 : 0.1, 0, 1);
     idm_posterior *a = support_fit("maximum-margin", s->problem, s->data, &settings);
     idm_posterior *b = support_fit("maximum-margin", observed, data, &settings);
-    assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
-    assert_near(a->finding->objective, b->finding->objective, 1e-8);
+    assert_true(idm_optimality_certified(a->optimality) && idm_optimality_certified(b->optimality));
+    assert_near(a->optimality->objective, b->optimality->objective, 1e-8);
     for (size_t e = 0; e < 6; e++) assert_near(a->value[e], b->value[e], 1e-6);
-    assert_int_equal(a->finding->open, b->finding->open);
+    assert_int_equal(a->optimality->open, b->optimality->open);
     idm_posterior_destroy(a);
     idm_posterior_destroy(b);
     idm_data_destroy(data);
@@ -354,9 +354,9 @@ static void play(size_t always, const char *freed, const char *words)
   idm_random random;
   idm_random_init(&random, 2, 0);
   utility_of(s, p, utility);
-  assert_true(idm_optimality_certified(p->finding));
-  assert_near(p->finding->objective, lag(s, utility), 1e-6 * range_of(s, utility));
-  assert_true(grid_says(p->finding, words));
+  assert_true(idm_optimality_certified(p->optimality));
+  assert_near(p->optimality->objective, lag(s, utility), 1e-6 * range_of(s, utility));
+  assert_true(grid_says(p->optimality, words));
   for (int trial = 0; trial < 300; trial++) {
     double other[ENTRIES];
     memcpy(other, utility, sizeof other);
@@ -365,7 +365,7 @@ static void play(size_t always, const char *freed, const char *words)
       const double x = trial % 2 ? BOUND * step : utility[e] + 0.1 * step;
       if (block->coordinate[e] >= 0) other[e] = fmax(-BOUND, fmin(BOUND, x));
     }
-    assert_true(lag(s, other) >= p->finding->objective - 1e-6 * range_of(s, other));
+    assert_true(lag(s, other) >= p->optimality->objective - 1e-6 * range_of(s, other));
   }
   idm_posterior_destroy(p);
   idm_data_destroy(data);
@@ -390,9 +390,9 @@ static void test_return_of_everything(void **state)
   idm_fit_settings settings = settings_of(0, 0, 1);
   settings.margin = IDM_MARGIN_RETURN;
   idm_posterior *p = support_fit("maximum-margin", s->problem, s->data, &settings);
-  assert_near(p->finding->objective, 0, 1e-12);
+  assert_near(p->optimality->objective, 0, 1e-12);
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
-  assert_true(grid_says(p->finding, "nor is any worse: hold some entries"));
+  assert_true(grid_says(p->optimality, "nor is any worse: hold some entries"));
   idm_posterior_destroy(p);
   end_show(s);
 }
@@ -412,13 +412,13 @@ static void test_log_that_breaks_off(void **state)
   check(idm_inverse_fit(idm_inverse_find("maximum-margin"), s->problem, data, &settings, NULL, &p,
                         &notes, &support_error));
   for (size_t e = 0; e < 6; e++) assert_true(p->value[e] == 0);
-  assert_true(grid_says(p->finding, "the margin is 0"));
+  assert_true(grid_says(p->optimality, "the margin is 0"));
   /* Half of the episodes leave the log at once; of the rest those return that next observe the
    * other side, and those that open the door. */
   const double g = 0.95, back = 0.5 * g * g * (0.255 + g * 0.745);
   char words[40];
   snprintf(words, sizeof words, "%.3g %% of the demonstrator's", 100 * 0.5 * g / (1 - back));
-  assert_true(support_mentions(&p->finding->faults, words));
+  assert_true(support_mentions(&p->optimality->faults, words));
   idm_notes_clear(&notes);
   idm_posterior_destroy(p);
   idm_data_destroy(data);

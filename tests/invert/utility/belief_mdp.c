@@ -109,10 +109,10 @@ static void test_number(void **state)
   const double expected = slow_alpha(&chain, data);
   assert_near(found->value[0], expected, 1e-6);
   assert_near(found->value[0], 0.4, 0.04);
-  assert_near(found->finding->objective, slow_loss(&chain, data, expected), 1e-7);
-  assert_true(idm_optimality_certified(found->finding));
-  assert_int_equal(found->finding->faults.count, 0);
-  assert_true(support_mentions(&found->finding->words, "41 beliefs of a lattice"));
+  assert_near(found->optimality->objective, slow_loss(&chain, data, expected), 1e-7);
+  assert_true(idm_optimality_certified(found->optimality));
+  assert_int_equal(found->optimality->faults.count, 0);
+  assert_true(support_mentions(&found->optimality->words, "41 beliefs of a lattice"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -136,12 +136,12 @@ static void test_draws(void **state)
   belief_chain_make(BMOST, &chain);
   assert_near(found.mean, slow_alpha(&chain, data), 0.3 * sqrt(found.variance));
   double apart = NAN;
-  for (size_t i = 0; i < p->finding->words.count; i++) {
-    const char *at = strstr(p->finding->words.text[i], "at resolution 20 the mode is ");
+  for (size_t i = 0; i < p->optimality->words.count; i++) {
+    const char *at = strstr(p->optimality->words.text[i], "at resolution 20 the mode is ");
     if (at) (void)sscanf(at, "at resolution 20 the mode is %lf", &apart);
   }
   assert_true(apart > 0.05 && apart < 1);
-  assert_int_equal(p->finding->faults.count, apart > 0.3);
+  assert_int_equal(p->optimality->faults.count, apart > 0.3);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -166,8 +166,8 @@ static void test_policies(void **state)
     idm_data *data = log_of(problem, i < 2 ? 400 : 100);
     idm_posterior *found = support_fit(name, problem, data, &settings);
     idm_projection projection;
-    assert_int_equal(idm_optimality_certified(found->finding), i < 2);
-    if (i < 2) assert_int_equal(found->finding->faults.count, 0);
+    assert_int_equal(idm_optimality_certified(found->optimality), i < 2);
+    if (i < 2) assert_int_equal(found->optimality->faults.count, 0);
     check(idm_projection_measure_centre(problem, found, data, &projection, &support_error));
     idm_workspace *workspace = support_plan(problem, NULL);
     support_scored truth = support_open_score(workspace, data);

@@ -12,14 +12,14 @@
 /* A sum of squares as a function of the discount. */
 typedef double (*curve)(double discount);
 
-static idm_status fit(void *context, double discount, double *x, idm_optimality **ret_finding,
+static idm_status fit(void *context, double discount, double *x, idm_optimality **ret_optimality,
                       idm_error *opt_error)
 {
   const curve *sum = context;
-  const idm_status status = idm_optimality_create(6, ret_finding, opt_error);
+  const idm_status status = idm_optimality_create(6, ret_optimality, opt_error);
   if (status != IDM_OK) return status;
-  (*ret_finding)->objective = (*sum)(discount);
-  (*ret_finding)->closed = 1;
+  (*ret_optimality)->objective = (*sum)(discount);
+  (*ret_optimality)->closed = 1;
   for (size_t i = 0; i < 6; i++) x[i] = 10 * discount + (double)i;
   return IDM_OK;
 }
@@ -90,8 +90,8 @@ static void test_least(void **state)
   check(search(&s, two_dips, 0, 0, &p, &support_error));
   assert_near(p->value[6], 0.6123, 1e-6);
   for (size_t i = 0; i < 6; i++) assert_near(p->value[i], 6.123 + (double)i, 1e-5);
-  assert_near(p->finding->objective, two_dips(0.6123), 1e-9);
-  assert_int_equal(p->finding->faults.count, 0);
+  assert_near(p->optimality->objective, two_dips(0.6123), 1e-9);
+  assert_int_equal(p->optimality->faults.count, 0);
   idm_posterior_destroy(p);
   close_scene(&s);
 }
@@ -109,8 +109,8 @@ static void test_rival(void **state)
   idm_posterior *p;
   open_scene(&s);
   check(search(&s, equal_dips, 0, 0, &p, &support_error));
-  assert_true(support_mentions(&p->finding->faults, "the tests do not determine it"));
-  assert_true(support_mentions(&p->finding->faults, p->value[6] < 0.5 ? "of 0.7" : "of 0.3"));
+  assert_true(support_mentions(&p->optimality->faults, "the tests do not determine it"));
+  assert_true(support_mentions(&p->optimality->faults, p->value[6] < 0.5 ? "of 0.7" : "of 0.3"));
   idm_posterior_destroy(p);
   close_scene(&s);
 }
@@ -129,7 +129,7 @@ static void test_floor(void **state)
   open_scene(&s);
   for (int floored = 0; floored < 2; floored++) {
     check(search(&s, rounding, floored ? 1e-20 : 0, 0, &p, &support_error));
-    assert_int_equal(p->finding->faults.count > 0, floored);
+    assert_int_equal(p->optimality->faults.count > 0, floored);
     idm_posterior_destroy(p);
   }
   close_scene(&s);
@@ -158,17 +158,17 @@ static void test_range(void **state)
     const double half = sqrt(table[i].point / table[i].left / 400);
     double low = NAN, high = NAN;
     check(search(&s, parabola, 0, 7 + table[i].left, &p, &support_error));
-    for (size_t k = 0; k < p->finding->words.count; k++)
-      (void)sscanf(p->finding->words.text[k], "discounts from %lf to %lf have", &low, &high);
+    for (size_t k = 0; k < p->optimality->words.count; k++)
+      (void)sscanf(p->optimality->words.text[k], "discounts from %lf to %lf have", &low, &high);
     assert_near(low, fmax(0, 0.5 - half), 1e-4);
     assert_near(high, fmin(1, 0.5 + half), 1e-4);
     /* With one degree of freedom: all discounts from 0 to 1. */
-    assert_int_equal(support_mentions(&p->finding->faults, "do not determine the discount"),
+    assert_int_equal(support_mentions(&p->optimality->faults, "do not determine the discount"),
                      i == 0);
     idm_posterior_destroy(p);
   }
   check(search(&s, parabola, 0, 7, &p, &support_error));
-  assert_true(support_mentions(&p->finding->faults, "no more than the 7 numbers"));
+  assert_true(support_mentions(&p->optimality->faults, "no more than the 7 numbers"));
   idm_posterior_destroy(p);
   close_scene(&s);
 }

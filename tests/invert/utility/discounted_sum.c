@@ -1,7 +1,7 @@
 /* Discounted sums of a utility as linear functions of its free numbers, against sums written out
  * here. */
-#include "invert/utility/preferred.h"
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_model.h"
+#include "invert/utility/preference_support.h"
 
 static idm_status open_sum(const idm_problem *problem, const idm_data *data,
                            idm_free_utility **ret_free_utility, idm_discounted_sum **ret_sum,

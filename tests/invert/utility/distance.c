@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "idm/extension/inverse.h"
 #include "idm/extension/optimality.h"
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 #include "invert/utility/walk.h"
 #include "support.h"
 
@@ -56,9 +56,9 @@ static void test_exact_scores(void **state)
     check(idm_problem_set_free(problem, "utility", &support_error));
     idm_posterior *p = fit(problem, data, (idm_norm)norm);
     for (size_t i = 0; i < 6; i++) assert_near(p->value[i], truth[i], 1e-9);
-    assert_near(p->finding->objective, 0, 1e-8);
-    assert_true(idm_optimality_certified(p->finding));
-    assert_int_equal(p->finding->open, 0);
+    assert_near(p->optimality->objective, 0, 1e-8);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_int_equal(p->optimality->open, 0);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -81,9 +81,9 @@ static void test_one_score_off(void **state)
     moved = fmax(moved, fabs(squares->value[i] - truth[i]));
   }
   assert_true(moved > 1);
-  assert_near(absolute->finding->objective, 100, 1e-6);
-  assert_true(idm_optimality_certified(absolute->finding) &&
-              idm_optimality_certified(squares->finding));
+  assert_near(absolute->optimality->objective, 100, 1e-6);
+  assert_true(idm_optimality_certified(absolute->optimality) &&
+              idm_optimality_certified(squares->optimality));
   idm_posterior_destroy(absolute);
   idm_posterior_destroy(squares);
   idm_data_destroy(data);
@@ -100,7 +100,7 @@ static void test_what_is_open(void **state)
   data->number[IDM_COLUMN_SCORE][0] = 3;
   check(idm_problem_set_free(problem, "utility", &support_error));
   idm_posterior *p = fit(problem, data, IDM_NORM_2);
-  assert_int_equal(p->finding->open, 5);
+  assert_int_equal(p->optimality->open, 5);
   for (size_t i = 0; i < 6; i++) assert_near(p->value[i], i == 3 ? 3 : 0, 1e-14);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
@@ -162,7 +162,7 @@ static void test_few_trajectories(void **state)
         &support_error));
     const int32_t *number = ties ? tied : every;
     idm_posterior *p = fit(problem, data, norm);
-    const idm_optimality *f = p->finding;
+    const idm_optimality *f = p->optimality;
     const double size = norm == IDM_NORM_1 ? u : u * u;
     double x[6], most = 0;
     for (size_t k = 0; k < n; k++) {
@@ -233,9 +233,9 @@ static void test_discount(void **state)
     idm_posterior *p = fit(problem, data, (idm_norm)norm);
     for (size_t i = 0; i < 6; i++) assert_near(p->value[i], truth[i], 1e-5);
     assert_near(p->value[6], 0.9, 1e-6);
-    assert_true(idm_optimality_certified(p->finding));
-    assert_int_equal(p->finding->open, 0);
-    assert_int_equal(p->finding->faults.count, 0);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_int_equal(p->optimality->open, 0);
+    assert_int_equal(p->optimality->faults.count, 0);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -303,8 +303,8 @@ static void test_range(void **state)
   check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = fit(problem, data, IDM_NORM_2);
   double low = NAN, high = NAN;
-  for (size_t i = 0; i < p->finding->words.count; i++)
-    (void)sscanf(p->finding->words.text[i], "discounts from %lf to %lf have", &low, &high);
+  for (size_t i = 0; i < p->optimality->words.count; i++)
+    (void)sscanf(p->optimality->words.text[i], "discounts from %lf to %lf have", &low, &high);
   const double least = least_squares(data, p->value[6]);
   const double limit =
       least * (1 + 4.0230 / (TRAJECTORIES -
@@ -358,8 +358,8 @@ static void test_discount_alone(void **state)
       idm_posterior *p = fit(problem, data, (idm_norm)norm);
       assert_int_equal(p->coordinate.count, 1);
       assert_near(p->value[0], at, 1.0 / GRID);
-      assert_true(p->finding->objective <= least + 1e-7);
-      assert_near(p->finding->objective, sum_held(data, utility, (idm_norm)norm, p->value[0]),
+      assert_true(p->optimality->objective <= least + 1e-7);
+      assert_near(p->optimality->objective, sum_held(data, utility, (idm_norm)norm, p->value[0]),
                   1e-7);
       idm_posterior_destroy(p);
       idm_data_destroy(data);
@@ -392,8 +392,8 @@ static void test_long_trajectories(void **state)
     check(idm_problem_set_free(problem, "discount", &support_error));
     idm_posterior *p = fit(problem, data, (idm_norm)norm);
     assert_near(p->value[0], 0.9, 1e-3);
-    assert_false(support_mentions(&p->finding->faults, "do not determine"));
-    assert_int_equal(support_mentions(&p->finding->faults, "unchecked: which other discounts"),
+    assert_false(support_mentions(&p->optimality->faults, "do not determine"));
+    assert_int_equal(support_mentions(&p->optimality->faults, "unchecked: which other discounts"),
                      norm == IDM_NORM_1);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -412,8 +412,8 @@ static void test_noise(void **state)
       data->number[IDM_COLUMN_SCORE][t] = pow(10, scale) * cos(7.0 * (double)(t * t));
     check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
     idm_posterior *p = fit(problem, data, IDM_NORM_2);
-    assert_int_equal(p->finding->faults.count, 1);
-    assert_non_null(strstr(p->finding->faults.text[0], "do not determine the discount"));
+    assert_int_equal(p->optimality->faults.count, 1);
+    assert_non_null(strstr(p->optimality->faults.text[0], "do not determine the discount"));
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -462,9 +462,9 @@ static void test_one_step(void **state)
   data->number[IDM_COLUMN_SCORE] = score;
   check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = fit(problem, data, IDM_NORM_2);
-  assert_true(p->finding->faults.count > 0);
-  assert_non_null(strstr(p->finding->faults.text[0], "do not determine it"));
-  assert_int_equal(p->finding->open, 3); /* both utilities of c, and the discount */
+  assert_true(p->optimality->faults.count > 0);
+  assert_non_null(strstr(p->optimality->faults.text[0], "do not determine it"));
+  assert_int_equal(p->optimality->open, 3); /* both utilities of c, and the discount */
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -489,9 +489,9 @@ static void test_copies(void **state)
     data->number[IDM_COLUMN_SCORE] = idm_duplicate(score, 10, sizeof *score);
     check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
     idm_posterior *p = fit(problem, data, (idm_norm)norm);
-    assert_true(support_mentions(&p->finding->faults, "do not determine"));
-    assert_true(idm_optimality_certified(p->finding));
-    assert_true(p->finding->objective < 1e-8);
+    assert_true(support_mentions(&p->optimality->faults, "do not determine"));
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_true(p->optimality->objective < 1e-8);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -518,9 +518,9 @@ static void test_hidden(void **state)
       idm_posterior *p = fit(problem, data, (idm_norm)norm);
       for (size_t i = 0; i < numbers; i++)
         assert_near(p->value[i], truth[i], numbers == 7 ? 1e-4 : 1e-8);
-      assert_true(idm_optimality_certified(p->finding));
-      assert_int_equal(p->finding->open, 0);
-      assert_int_equal(support_mentions(&p->finding->faults, "the probabilities of the file"),
+      assert_true(idm_optimality_certified(p->optimality));
+      assert_int_equal(p->optimality->open, 0);
+      assert_int_equal(support_mentions(&p->optimality->faults, "the probabilities of the file"),
                        numbers == 7);
       idm_posterior_destroy(p);
       idm_data_destroy(data);

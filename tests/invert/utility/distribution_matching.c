@@ -68,15 +68,15 @@ static void own_occupancy_gives_frequencies(void **state)
       idm_posterior *p = support_fit(name, problem, data, &settings);
       double policy[6];
       plan_at(problem, p, policy);
-      assert_true(p->finding->objective == 0);
-      assert_true(idm_optimality_certified(p->finding));
+      assert_true(p->optimality->objective == 0);
+      assert_true(idm_optimality_certified(p->optimality));
       for (size_t e = 0; e < 6; e++) {
-        assert_true(p->finding->policy[e] == expected[e]);
+        assert_true(p->optimality->policy[e] == expected[e]);
         assert_near(policy[e], expected[e], 1e-12);
       }
       bool said = false;
-      for (size_t i = 0; i < p->finding->words.count; i++)
-        said |= strstr(p->finding->words.text[i], "weight of -inf") != NULL;
+      for (size_t i = 0; i < p->optimality->words.count; i++)
+        said |= strstr(p->optimality->words.text[i], "weight of -inf") != NULL;
       assert_true(said);
       idm_posterior_destroy(p);
       idm_data_destroy(data);
@@ -99,11 +99,11 @@ static void weights_stand_for_the_policy(void **state)
       idm_posterior *p = support_fit(name, problem, data, &settings);
       double policy[6];
       plan_at(problem, p, policy);
-      for (size_t e = 0; e < 6; e++) assert_near(policy[e], p->finding->policy[e], 1e-12);
-      assert_true(idm_optimality_certified(p->finding));
-      assert_true(p->finding->evaluated);
-      assert_int_equal(p->finding->open, 0);
-      assert_true(w ? p->finding->objective < 0 : p->finding->objective > 0);
+      for (size_t e = 0; e < 6; e++) assert_near(policy[e], p->optimality->policy[e], 1e-12);
+      assert_true(idm_optimality_certified(p->optimality));
+      assert_true(p->optimality->evaluated);
+      assert_int_equal(p->optimality->open, 0);
+      assert_true(w ? p->optimality->objective < 0 : p->optimality->objective > 0);
       idm_posterior_destroy(p);
       idm_data_destroy(data);
       idm_problem_destroy(problem);
@@ -131,12 +131,12 @@ static void names_do_not_matter(void **state)
       idm_posterior *p[2];
       for (size_t i = 0; i < 2; i++)
         p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
-      assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-10);
+      assert_near(p[0]->optimality->objective, p[1]->optimality->objective, 1e-10);
       /* Without entropy tv has several optimal policies with the same objective. */
       for (size_t e = 0; e < states * actions && (w || d != IDM_DIVERGENCE_TV); e++)
         assert_near(
-            p[0]->finding->policy[e],
-            p[1]->finding->policy[twins.place[e / actions] * actions + twins.turn[e % actions]],
+            p[0]->optimality->policy[e],
+            p[1]->optimality->policy[twins.place[e / actions] * actions + twins.turn[e % actions]],
             1e-5);
       for (size_t i = 0; i < 2; i++) idm_posterior_destroy(p[i]);
     }
@@ -165,13 +165,13 @@ static void the_best_action_stands_for_the_policy(void **state)
         idm_posterior *p = support_fit(name, problem, data, &settings);
         double policy[6];
         plan_at(problem, p, policy);
-        assert_memory_equal(policy, p->finding->policy, sizeof policy);
-        assert_true(idm_optimality_certified(p->finding));
-        assert_string_equal(p->finding->certificate, "gap to the bound");
+        assert_memory_equal(policy, p->optimality->policy, sizeof policy);
+        assert_true(idm_optimality_certified(p->optimality));
+        assert_string_equal(p->optimality->certificate, "gap to the bound");
         /* a and b go right; a deterministic log has no loss. */
         assert_true(policy[1] == 1 && policy[3] == 1);
-        if (l && o == IDM_OCCUPANCY_POLICY) assert_true(p->finding->objective == 0);
-        if (!l) assert_true(p->finding->objective > 0.01);
+        if (l && o == IDM_OCCUPANCY_POLICY) assert_true(p->optimality->objective == 0);
+        if (!l) assert_true(p->optimality->objective > 0.01);
         idm_posterior_destroy(p);
         idm_data_destroy(data);
         idm_problem_destroy(problem);
@@ -191,12 +191,13 @@ static void ties_are_said(void **state)
   const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, IDM_OCCUPANCY_POLICY);
   idm_posterior *p = support_fit(name, problem, data, &settings);
   const double expected[] = {1, 0, 0.5, 0.5, 0.5, 0.5};
-  assert_memory_equal(p->finding->policy, expected, sizeof expected);
+  assert_memory_equal(p->optimality->policy, expected, sizeof expected);
   bool said = false;
-  for (size_t i = 0; i < p->finding->words.count; i++)
-    said |= strstr(p->finding->words.text[i], "in 2 states that the rule does not reach") != NULL;
+  for (size_t i = 0; i < p->optimality->words.count; i++)
+    said |=
+        strstr(p->optimality->words.text[i], "in 2 states that the rule does not reach") != NULL;
   assert_true(said);
-  assert_true(p->finding->objective == 0);
+  assert_true(p->optimality->objective == 0);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -265,7 +266,8 @@ static void test_cut_trajectories(void **state)
     check(idm_problem_set_free(problem, "weights", &support_error));
     const idm_fit_settings settings = settings_of(IDM_DIVERGENCE_KL, 0, given[k].occupancy);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    assert_int_equal(support_mentions(&p->finding->faults, "after the last rows"), given[k].fails);
+    assert_int_equal(support_mentions(&p->optimality->faults, "after the last rows"),
+                     given[k].fails);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);

@@ -63,8 +63,8 @@ static void test_draws(void **state)
     integrate(settings.loss_scale * effective_decisions(data, p), p, &mean, &sd);
     assert_near(sum, mean, 0.15 * sd);
     assert_near(sqrt(squares - sum * sum), sd, 0.115 * sd);
-    assert_true(idm_optimality_certified(found->finding));
-    assert_int_equal(found->finding->faults.count, 0);
+    assert_true(idm_optimality_certified(found->optimality));
+    assert_int_equal(found->optimality->faults.count, 0);
     /* The model and the width of the intervals are not checked. */
     idm_assessment *a;
     check(idm_assess_monitored(problem, data, found, 1, NULL, &a, &support_error));

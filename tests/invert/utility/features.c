@@ -7,7 +7,7 @@
 
 #include "base/statistics.h"
 #include "invert/utility/mdp_support.h"
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 
 #define SPACES                                                                                     \
   "states: [a, b, c]\nactions: [left, right]\nobservations: states\ndiscount: 0.9\nstart: a\n"     \
@@ -85,10 +85,11 @@ static void compare(const char *inverse, const pair *p, const idm_data *data,
   idm_posterior *b = support_fit(inverse, problem[1], data, settings);
   assert_int_equal(a->coordinate.count, b->coordinate.count);
   for (size_t k = 0; k < a->coordinate.count; k++) assert_near(b->value[k], a->value[k], tolerance);
-  assert_near(b->finding->objective, a->finding->objective, tolerance);
-  if (b->finding->open != a->finding->open)
-    fail_msg("%s: %zu and %zu are open", inverse, b->finding->open, a->finding->open);
-  assert_int_equal(idm_optimality_certified(b->finding), idm_optimality_certified(a->finding));
+  assert_near(b->optimality->objective, a->optimality->objective, tolerance);
+  if (b->optimality->open != a->optimality->open)
+    fail_msg("%s: %zu and %zu are open", inverse, b->optimality->open, a->optimality->open);
+  assert_int_equal(idm_optimality_certified(b->optimality),
+                   idm_optimality_certified(a->optimality));
   idm_posterior_destroy(a);
   idm_posterior_destroy(b);
   idm_problem_destroy(problem[0]);
@@ -162,8 +163,8 @@ static void test_units(void **state)
     idm_posterior *p = support_fit("regularised-margin", problem, data, &settings);
     if (!i) memcpy(reference, p->value, sizeof reference);
     /* The curvatures of the last case are 1e12 apart: its certificate may stay open. */
-    assert_true(idm_optimality_certified(p->finding) || i == 4);
-    if (idm_optimality_certified(p->finding)) {
+    assert_true(idm_optimality_certified(p->optimality) || i == 4);
+    if (idm_optimality_certified(p->optimality)) {
       assert_near(p->value[0] * x / reference[0], 1, 1e-6);
       assert_near(p->value[1] * y / reference[1], 1, 1e-6);
     }
@@ -194,7 +195,8 @@ static void perturb(const pair *other, const idm_data *data, size_t count, const
     }
     assert_true(moved > 0.1);
     /* Two entries per number: sums over entries are twice those over weights. */
-    if (norm == IDM_NORM_1) assert_near(2 * b->finding->objective, a->finding->objective, 1e-7);
+    if (norm == IDM_NORM_1)
+      assert_near(2 * b->optimality->objective, a->optimality->objective, 1e-7);
     idm_posterior_destroy(a);
     idm_posterior_destroy(b);
     idm_problem_destroy(problem[0]);
@@ -289,9 +291,9 @@ static void test_overlapping(void **state)
   for (size_t i = 0; i < 2; i++) {
     idm_posterior *a = support_fit(inverse[i], problem[0], data, &settings);
     idm_posterior *b = support_fit(inverse[i], problem[1], data, &settings);
-    assert_near(b->finding->objective, a->finding->objective, 1e-8);
-    assert_int_equal(b->finding->open, a->finding->open);
-    for (size_t s = 0; s < 3 && !a->finding->open; s++) {
+    assert_near(b->optimality->objective, a->optimality->objective, 1e-8);
+    assert_int_equal(b->optimality->open, a->optimality->open);
+    for (size_t s = 0; s < 3 && !a->optimality->open; s++) {
       double utility = 0;
       for (size_t k = 0; k < 3; k++) utility += value[s][k] * b->value[k];
       assert_near(utility, a->value[s], 1e-8);
@@ -325,7 +327,7 @@ static void test_scales(void **state)
   for (size_t i = 0; i < 3; i++) {
     idm_problem *problem = support_yaml(text[i]);
     idm_posterior *p = support_fit("distance", problem, data, &settings);
-    const bool refused = support_mentions(&p->finding->faults, "values of similar size");
+    const bool refused = support_mentions(&p->optimality->faults, "values of similar size");
     assert_int_equal(refused, i == 2);
     if (i == 0) weight = p->value[2];
     if (i == 1) assert_near(1e-4 * p->value[2], weight, 1e-8);
@@ -334,7 +336,7 @@ static void test_scales(void **state)
                           &support_error)); /* with a horizon every discount has a plan */
     check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
     p = support_fit("distance", problem, data, &settings);
-    assert_int_equal(support_mentions(&p->finding->faults, "values of similar size"), i == 2);
+    assert_int_equal(support_mentions(&p->optimality->faults, "values of similar size"), i == 2);
     idm_posterior_destroy(p);
     idm_problem_destroy(problem);
   }
@@ -364,13 +366,13 @@ static void test_sets(void **state)
     idm_problem_destroy(problem);
   }
   for (size_t end = 0; end < 2; end++)
-    assert_near(p[1]->finding->range[end], p[0]->finding->range[end], 1e-9);
+    assert_near(p[1]->optimality->range[end], p[0]->optimality->range[end], 1e-9);
   /* c is chosen although it costs a step: its utility is at least about 0. The upper end of the
    * range is the bound. */
-  assert_true(p[0]->finding->range[0] > -0.9);
-  assert_near(p[0]->finding->range[1], 1, 1e-9);
-  assert_int_equal(idm_optimality_certified(p[1]->finding),
-                   idm_optimality_certified(p[0]->finding));
+  assert_true(p[0]->optimality->range[0] > -0.9);
+  assert_near(p[0]->optimality->range[1], 1, 1e-9);
+  assert_int_equal(idm_optimality_certified(p[1]->optimality),
+                   idm_optimality_certified(p[0]->optimality));
   idm_posterior_destroy(p[0]);
   idm_posterior_destroy(p[1]);
 }

@@ -190,7 +190,7 @@ void grid_in_units(idm_problem *problem, const idm_data *data, const char *inver
   counted.bound *= unit;
   counted.epsilon *= unit;
   idm_posterior *b = support_fit(inverse, problem, data, &counted);
-  const idm_optimality *one = a->finding, *two = b->finding;
+  const idm_optimality *one = a->optimality, *two = b->optimality;
   assert_true(idm_optimality_certified(one) && idm_optimality_certified(two));
   assert_near(one->objective, two->objective / unit, 1e-7 * fmax(1, fabs(one->objective)));
   for (size_t k = 0; k < a->quantity.count; k++) assert_near(a->value[k], b->value[k] / unit, 1e-7);
@@ -206,9 +206,9 @@ void grid_in_units(idm_problem *problem, const idm_data *data, const char *inver
   idm_posterior_destroy(b);
 }
 
-bool grid_says(const idm_optimality *finding, const char *words)
+bool grid_says(const idm_optimality *optimality, const char *words)
 {
-  for (size_t i = 0; i < finding->words.count; i++)
-    if (strstr(finding->words.text[i], words)) return true;
+  for (size_t i = 0; i < optimality->words.count; i++)
+    if (strstr(optimality->words.text[i], words)) return true;
   return false;
 }

@@ -26,7 +26,7 @@ double grid_quality(const idm_problem *problem, const double *utility, const dou
  * unit, with the same notes. Changes the problem's utilities to the unit. */
 void grid_in_units(idm_problem *problem, const idm_data *data, const char *inverse,
                    const idm_fit_settings *settings, double unit);
-/* Whether a note of the finding contains these words. */
-bool grid_says(const idm_optimality *finding, const char *words);
+/* Whether a note of the optimality record contains these words. */
+bool grid_says(const idm_optimality *optimality, const char *words);
 
 #endif

@@ -43,7 +43,7 @@ typedef struct scene {
   idm_problem *problem;
   idm_mdp *mdp;
   idm_free_utility *free_utility;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   double policy[COUNT * ALL];
   double weight[COUNT * ALL];
   idm_learner_steps steps;
@@ -59,7 +59,7 @@ static void open_scene(scene *s, const char *free_entries, size_t count)
   s->mdp = support_create_mdp(s->problem);
   s->mdp->prior = prior;
   check(idm_free_utility_create(s->problem, &s->free_utility, &support_error));
-  check(idm_optimality_create(s->free_utility->count, &s->finding, &support_error));
+  check(idm_optimality_create(s->free_utility->count, &s->optimality, &support_error));
   support_policy(&random, STATES, ACTIONS, s->policy);
   for (size_t k = 0; k + 1 < COUNT; k++)
     iterate(s->mdp, s->free_utility->held, s->policy + k * ALL, s->policy + (k + 1) * ALL);
@@ -70,7 +70,7 @@ static void open_scene(scene *s, const char *free_entries, size_t count)
 
 static void close_scene(scene *s)
 {
-  idm_optimality_destroy(s->finding);
+  idm_optimality_destroy(s->optimality);
   idm_free_utility_destroy(s->free_utility);
   idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
@@ -83,13 +83,13 @@ static void exact_iterates_give_the_utility(void **state)
     scene s;
     double x[ALL], distance;
     open_scene(&s, "utility", count);
-    check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
+    check(idm_learner_steps_invert(&s.steps, x, s.optimality, &support_error));
     check(idm_canonical_distance(s.mdp, x, s.free_utility->held, &distance, &support_error));
-    assert_true(sqrt(s.finding->objective) <= 1e-8);
+    assert_true(sqrt(s.optimality->objective) <= 1e-8);
     assert_true(distance <= 1e-8);
-    assert_true(idm_optimality_certified(s.finding));
-    assert_true(s.finding->evaluated);
-    assert_int_equal(s.finding->open, STATES); /* potentials, including a constant shift */
+    assert_true(idm_optimality_certified(s.optimality));
+    assert_true(s.optimality->evaluated);
+    assert_int_equal(s.optimality->open, STATES); /* potentials, including a constant shift */
     close_scene(&s);
   }
 }
@@ -101,8 +101,8 @@ static void held_entries_fix_the_rest(void **state)
   scene s;
   double x[ALL];
   open_scene(&s, "{utility: {entries: [0, 2]}}", COUNT);
-  check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
-  assert_int_equal(s.finding->open, 0);
+  check(idm_learner_steps_invert(&s.steps, x, s.optimality, &support_error));
+  assert_int_equal(s.optimality->open, 0);
   for (size_t e = 0; e < ALL; e++)
     if (s.free_utility->number[e] >= 0)
       assert_near(x[s.free_utility->number[e]], s.free_utility->held[e], 1e-8);
@@ -137,9 +137,9 @@ static void what_was_not_done_is_open(void **state)
   double x[ALL];
   open_scene(&s, "utility", COUNT);
   for (size_t k = 0; k < COUNT; k++) s.weight[k * ALL + 2 * ACTIONS + 1] = 0;
-  check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
-  assert_int_equal(s.finding->open, STATES + 1);
-  assert_true(sqrt(s.finding->objective) <= 1e-8);
+  check(idm_learner_steps_invert(&s.steps, x, s.optimality, &support_error));
+  assert_int_equal(s.optimality->open, STATES + 1);
+  assert_true(sqrt(s.optimality->objective) <= 1e-8);
   close_scene(&s);
 }
 
@@ -172,8 +172,8 @@ static void squares_are_least(void **state)
   open_scene(&s, "utility", COUNT);
   idm_random_init(&random, 8, 0);
   for (size_t k = 0; k < COUNT; k++) support_policy(&random, STATES, ACTIONS, s.policy + k * ALL);
-  check(idm_learner_steps_invert(&s.steps, x, s.finding, &support_error));
-  assert_true(idm_optimality_certified(s.finding));
+  check(idm_learner_steps_invert(&s.steps, x, s.optimality, &support_error));
+  assert_true(idm_optimality_certified(s.optimality));
   /* Given x the sum of squares is a convex quadratic in the potentials: exact minimisation by
    * coordinates. */
   for (int sweep = 0; sweep < 4000; sweep++)
@@ -186,11 +186,11 @@ static void squares_are_least(void **state)
         const double down = squares(&s, x, phi);
         phi[k][i] += 1 - 0.5 * (up - down) / (up - 2 * at + down);
       }
-  assert_near(squares(&s, x, phi), s.finding->objective, 1e-8);
+  assert_near(squares(&s, x, phi), s.optimality->objective, 1e-8);
   for (size_t j = 0; j < ALL; j++)
     for (int side = -1; side <= 1; side += 2) {
       x[j] += side * 1e-2;
-      assert_true(squares(&s, x, phi) > s.finding->objective - 1e-8);
+      assert_true(squares(&s, x, phi) > s.optimality->objective - 1e-8);
       x[j] -= side * 1e-2;
     }
   close_scene(&s);
@@ -205,7 +205,7 @@ static void dropped_actions_are_refused(void **state)
   idm_error error = {0};
   open_scene(&s, "utility", COUNT);
   s.policy[ALL] = 0;
-  assert_int_equal(idm_learner_steps_invert(&s.steps, x, s.finding, &error), IDM_INPUT);
+  assert_int_equal(idm_learner_steps_invert(&s.steps, x, s.optimality, &error), IDM_INPUT);
   assert_non_null(strstr(error.message, "batch 2"));
   assert_non_null(strstr(error.message, "--smoothing"));
   close_scene(&s);

@@ -53,9 +53,9 @@ static void test_nothing_is_better(void **state)
     check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, penalty);
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-    assert_true(idm_optimality_certified(p->finding));
-    assert_near(p->finding->objective, margin_of(problem, p->value, action, penalty), 1e-9);
-    assert_int_equal(grid_says(p->finding, "margin minus its penalty"), penalty > 0);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_near(p->optimality->objective, margin_of(problem, p->value, action, penalty), 1e-9);
+    assert_int_equal(grid_says(p->optimality, "margin minus its penalty"), penalty > 0);
     idm_random random;
     idm_random_init(&random, seed, 1);
     for (int trial = 0; trial < 300; trial++) {
@@ -64,7 +64,7 @@ static void test_nothing_is_better(void **state)
       for (size_t e = 0; e < ENTRIES; e++)
         other[e] = fmax(-1, fmin(1, (trial % 2 ? 0 : p->value[e]) +
                                         step * (idm_random_uniform(&random) - 0.5)));
-      assert_true(margin_of(problem, other, action, penalty) <= p->finding->objective + 1e-9);
+      assert_true(margin_of(problem, other, action, penalty) <= p->optimality->objective + 1e-9);
     }
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -115,11 +115,11 @@ static void test_epsilon(void **state)
     const double *found = utility_of(problem, p, one);
     given_up += least < settings.epsilon - 1e-6;
     assert_true(least_margin(problem, found, action) >= settings.epsilon - 1e-9);
-    assert_near(p->finding->objective, margin_of(problem, found, action, 0), 1e-9);
+    assert_near(p->optimality->objective, margin_of(problem, found, action, 0), 1e-9);
     if (least > settings.epsilon + 1e-6)
-      assert_near(p->finding->objective, free_one->finding->objective, 1e-9);
+      assert_near(p->optimality->objective, free_one->optimality->objective, 1e-9);
     if (least < settings.epsilon - 1e-6)
-      assert_true(p->finding->objective < free_one->finding->objective - 1e-9);
+      assert_true(p->optimality->objective < free_one->optimality->objective - 1e-9);
     idm_posterior_destroy(free_one);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -153,7 +153,7 @@ static void test_goal_corner(void **state)
   tie_by_state(problem);
   const idm_fit_settings settings = settings_of(IDM_MARGIN_STATE, 0.05);
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-  assert_true(idm_optimality_certified(p->finding));
+  assert_true(idm_optimality_certified(p->optimality));
   assert_near(p->value[24], 1, 1e-9);
   for (size_t s = 0; s < 24; s++) assert_true(fabs(p->value[s]) < 0.3);
   idm_posterior_destroy(p);
@@ -187,8 +187,9 @@ static void test_any_order(void **state)
       settings.bound = 2;
       idm_posterior *a = support_fit("maximum-margin", one, log_one, &settings);
       idm_posterior *b = support_fit("maximum-margin", two, log_two, &settings);
-      assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
-      assert_near(a->finding->objective, b->finding->objective, 1e-9);
+      assert_true(idm_optimality_certified(a->optimality) &&
+                  idm_optimality_certified(b->optimality));
+      assert_near(a->optimality->objective, b->optimality->objective, 1e-9);
       assert_int_equal(a->quantity.count, b->quantity.count);
       for (size_t k = 0; k < a->quantity.count; k++) {
         const long at =
@@ -216,10 +217,10 @@ static void test_return_of_everything(void **state)
   check(idm_problem_set_free(problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(IDM_MARGIN_RETURN, 0);
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-  assert_near(p->finding->objective, 0, 1e-9);
+  assert_near(p->optimality->objective, 0, 1e-9);
   for (size_t e = 0; e < 6; e++) assert_near(p->value[e], 0, 1e-9);
-  for (size_t s = 0; s < 3; s++) assert_near(p->finding->policy[2 * s + action[s]], 1, 1e-7);
-  assert_true(grid_says(p->finding, "the margin is 0, at the utility 0"));
+  for (size_t s = 0; s < 3; s++) assert_near(p->optimality->policy[2 * s + action[s]], 1, 1e-7);
+  assert_true(grid_says(p->optimality, "the margin is 0, at the utility 0"));
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -240,7 +241,7 @@ static void test_answer_of_zero(void **state)
   const idm_fit_settings settings = settings_of(IDM_MARGIN_RETURN, 0);
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
   assert_near(p->value[0], 0, 1e-9);
-  assert_true(grid_says(p->finding, "the answer is the utility 0"));
+  assert_true(grid_says(p->optimality, "the answer is the utility 0"));
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

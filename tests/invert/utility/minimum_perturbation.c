@@ -51,11 +51,11 @@ static void test_already_optimal(void **state)
     check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(norm, 0);
     idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-    assert_near(p->finding->objective, 0, 1e-10);
-    assert_true(idm_optimality_certified(p->finding));
+    assert_near(p->optimality->objective, 0, 1e-10);
+    assert_true(idm_optimality_certified(p->optimality));
     for (size_t e = 0; e < ENTRIES; e++)
       assert_near(p->value[e], problem->theta->block[IDM_UTILITY].value[e], 1e-9);
-    assert_true(grid_says(p->finding, "already the best under the file's utility"));
+    assert_true(grid_says(p->optimality, "already the best under the file's utility"));
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -78,9 +78,9 @@ static void test_nothing_is_nearer(void **state)
       const double *file = problem->theta->block[IDM_UTILITY].value;
       const idm_fit_settings settings = settings_of(norm, 0.1);
       idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-      assert_true(idm_optimality_certified(p->finding));
-      assert_near(p->finding->objective, distance(norm, p->value, file), 1e-9);
-      assert_true(p->finding->objective > 0.01);
+      assert_true(idm_optimality_certified(p->optimality));
+      assert_near(p->optimality->objective, distance(norm, p->value, file), 1e-9);
+      assert_true(p->optimality->objective > 0.01);
       assert_near(lead(problem, p->value, action), 0.1, 1e-8);
       idm_random random;
       idm_random_init(&random, seed, 2);
@@ -88,7 +88,7 @@ static void test_nothing_is_nearer(void **state)
         double other[ENTRIES];
         for (size_t e = 0; e < ENTRIES; e++)
           other[e] = p->value[e] + 0.2 * idm_random_normal(&random) * pow(0.1, trial % 4);
-        if (distance(norm, other, file) < p->finding->objective - 1e-9)
+        if (distance(norm, other, file) < p->optimality->objective - 1e-9)
           assert_true(lead(problem, other, action) < 0.1);
       }
       idm_posterior_destroy(p);
@@ -105,7 +105,7 @@ static double closed_distance(int norm, uint64_t seed, const size_t *action, dou
   check(idm_problem_set_free(problem, "utility", &support_error));
   const idm_fit_settings settings = settings_of(norm, 0);
   idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-  const double found = p->finding->objective;
+  const double found = p->optimality->objective;
   memcpy(utility, p->value, ENTRIES * sizeof *utility);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
@@ -132,8 +132,8 @@ static void test_all_completions(void **state)
       check(idm_problem_set_free(problem, "utility", &support_error));
       const idm_fit_settings settings = settings_of(norm, 0);
       idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-      assert_true(idm_optimality_certified(p->finding));
-      assert_near(p->finding->objective, best, 1e-8);
+      assert_true(idm_optimality_certified(p->optimality));
+      assert_near(p->optimality->objective, best, 1e-8);
       idm_posterior_destroy(p);
       idm_data_destroy(data);
       idm_problem_destroy(problem);
@@ -192,12 +192,12 @@ static void test_rivals(void **state)
       check(idm_problem_set_free(problem, "utility", &support_error));
       const idm_fit_settings settings = settings_of(norm, 0);
       idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-      assert_true(idm_optimality_certified(p->finding));
-      assert_int_equal(grid_says(p->finding, "another choice"), follows);
+      assert_true(idm_optimality_certified(p->optimality));
+      assert_int_equal(grid_says(p->optimality, "another choice"), follows);
       if (follows) {
-        assert_false(grid_says(p->finding, "does not depend on the order"));
-        for (size_t i = 0; i < p->finding->words.count; i++)
-          assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
+        assert_false(grid_says(p->optimality, "does not depend on the order"));
+        for (size_t i = 0; i < p->optimality->words.count; i++)
+          assert_true(strncmp(p->optimality->words.text[i], "no other utility", 16) != 0);
       }
       idm_posterior_destroy(p);
       idm_data_destroy(data);
@@ -239,14 +239,14 @@ static void test_giving_up(void **state)
     check(idm_problem_set_free(problem, "utility", &support_error));
     const idm_fit_settings settings = settings_of(seed % 2 ? IDM_NORM_INF : IDM_NORM_1, 0);
     idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
-    const bool open = grid_says(p->finding, "were not determined after");
+    const bool open = grid_says(p->optimality, "were not determined after");
     given_up += open;
     decided += !open;
-    assert_int_equal(idm_optimality_certified(p->finding), !open);
+    assert_int_equal(idm_optimality_certified(p->optimality), !open);
     for (size_t s = 0; s < VISITED; s++) assert_true(is_best(problem, p->value, s, action[s]));
-    for (size_t i = 0; i < p->finding->words.count && open; i++)
-      assert_true(strncmp(p->finding->words.text[i], "no other utility", 16) != 0);
-    assert_false(open && grid_says(p->finding, "does not depend on the order"));
+    for (size_t i = 0; i < p->optimality->words.count && open; i++)
+      assert_true(strncmp(p->optimality->words.text[i], "no other utility", 16) != 0);
+    assert_false(open && grid_says(p->optimality, "does not depend on the order"));
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -350,9 +350,9 @@ static void test_beliefs(void **state)
     settings.norm = norms[i];
     idm_posterior *p = support_fit("minimum-perturbation", problem, data, &settings);
     const double found = distance((int)norms[i], p->value, aim);
-    assert_near(p->finding->objective, found, 1e-9);
-    assert_true(idm_optimality_certified(p->finding));
-    assert_int_equal(p->finding->faults.count, 0);
+    assert_near(p->optimality->objective, found, 1e-9);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_int_equal(p->optimality->faults.count, 0);
     assert_true(shortfall(&h, &b, action, p->value) <= 1e-6);
     for (int k = 0; k < 200; k++) {
       double x[COUNT];

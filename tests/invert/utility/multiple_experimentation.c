@@ -30,14 +30,14 @@ static idm_posterior *fit(const char *csv, double width[2])
   idm_fit_settings settings;
   idm_fit_settings_default(&settings);
   idm_posterior *p = support_fit("multiple-experimentation", problem, data, &settings);
-  assert_true(idm_optimality_certified(p->finding));
+  assert_true(idm_optimality_certified(p->optimality));
   for (size_t k = 0; k < 2; k++) {
-    const double *range = p->finding->range + 2 * k;
+    const double *range = p->optimality->range + 2 * k;
     width[k] = range[1] - range[0];
     assert_true(range[0] <= truth[k] + 1e-9 && truth[k] <= range[1] + 1e-9);
     assert_true(range[0] - 1e-9 <= p->value[k] && p->value[k] <= range[1] + 1e-9);
     for (size_t end = 0; end < 2; end++)
-      assert_int_equal(p->finding->at_box[2 * k + end], fabs(fabs(range[end]) - 1) < 1e-8);
+      assert_int_equal(p->optimality->at_box[2 * k + end], fabs(fabs(range[end]) - 1) < 1e-8);
   }
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -73,13 +73,13 @@ static void test_more_environments_narrow(void **state)
   double one[2], both[2];
   add_rows(csv, sizeof csv, 0);
   idm_posterior *p = fit(csv, one);
-  assert_true(grid_says(p->finding, "the log has one environment alone"));
-  assert_near(p->finding->objective, 0, 1e-9);
+  assert_true(grid_says(p->optimality, "the log has one environment alone"));
+  assert_near(p->optimality->objective, 0, 1e-9);
   idm_posterior_destroy(p);
   add_rows(csv, sizeof csv, 1);
   p = fit(csv, both);
   assert_int_equal(p->answer, IDM_SET);
-  assert_near(p->finding->objective, 0, 1e-9);
+  assert_near(p->optimality->objective, 0, 1e-9);
   for (size_t k = 0; k < 2; k++) assert_true(both[k] <= one[k] + 1e-9);
   assert_true(both[0] + both[1] < 0.6 * (one[0] + one[1]));
   assert_true(both[0] + both[1] > 0.01);
@@ -101,8 +101,8 @@ static void test_all_environments_tell(void **state)
     idm_fit_settings settings;
     idm_fit_settings_default(&settings);
     idm_posterior *p = support_fit("multiple-experimentation", problem, data, &settings);
-    assert_true(p->finding->evaluated);
-    assert_int_equal(p->finding->open, seen == 3 ? 0 : 1);
+    assert_true(p->optimality->evaluated);
+    assert_int_equal(p->optimality->open, seen == 3 ? 0 : 1);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);

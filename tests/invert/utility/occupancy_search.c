@@ -25,11 +25,12 @@ static void test_alpha(void **state)
       idm_posterior *found = support_fit(name, problem, data, &settings);
       const double expected = occupancy_alpha(divergence, entropy, p);
       assert_near(found->value[0], expected, 2e-5 * expected);
-      assert_near(found->finding->objective,
+      assert_near(found->optimality->objective,
                   occupancy_objective(divergence, entropy, p, expected, 0), 1e-9);
-      assert_int_equal(idm_optimality_certified(found->finding), divergence != IDM_DIVERGENCE_TV);
-      assert_int_equal(found->finding->faults.count, 0);
-      assert_int_equal(found->finding->open, 0);
+      assert_int_equal(idm_optimality_certified(found->optimality),
+                       divergence != IDM_DIVERGENCE_TV);
+      assert_int_equal(found->optimality->faults.count, 0);
+      assert_int_equal(found->optimality->open, 0);
       idm_posterior_destroy(found);
     }
   idm_data_destroy(data);
@@ -50,7 +51,7 @@ static void test_two(void **state)
   const bool first = strcmp(found->quantity.name[0], "alpha") == 0;
   const double alpha = found->value[first ? 0 : 1], lapse = found->value[first ? 1 : 0];
   const double here = occupancy_objective(IDM_DIVERGENCE_KL, 0, p, alpha, lapse);
-  assert_near(found->finding->objective, here, 1e-9);
+  assert_near(found->optimality->objective, here, 1e-9);
   for (int i = -20; i <= 20; i++)
     for (int k = -20; k <= 20; k++) {
       const double other = 1 / (1 + (1 - lapse) / lapse * exp(-0.05 * k));
@@ -72,9 +73,9 @@ static void test_utilities(void **state)
   idm_data *data = occupancy_log(problem, 20);
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
-  assert_string_equal(found->finding->certificate, "gap to the bound");
-  assert_true(idm_optimality_certified(found->finding));
-  assert_int_equal(found->finding->open, S);
+  assert_string_equal(found->optimality->certificate, "gap to the bound");
+  assert_true(idm_optimality_certified(found->optimality));
+  assert_int_equal(found->optimality->open, S);
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -89,8 +90,8 @@ static void test_unbounded(void **state)
                                          "1,y,a\n1,x,a\n1,x,b\n1,y,a\n1,x,c\n1,y,b\n1,y,a\n");
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
-  assert_true(support_mentions(&found->finding->faults, "log_alpha is not bounded from below") ||
-              support_mentions(&found->finding->faults, "alpha is not bounded from below"));
+  assert_true(support_mentions(&found->optimality->faults, "log_alpha is not bounded from below") ||
+              support_mentions(&found->optimality->faults, "alpha is not bounded from below"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -108,9 +109,9 @@ static void test_ends(void **state)
     const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
     idm_posterior *found = support_fit(name, problem, data, &settings);
     const bool lapses = strcmp(found->quantity.name[0], "lapse") == 0;
-    assert_int_equal(found->finding->faults.count, 0);
-    assert_int_equal(found->finding->open, 0);
-    if (support_mentions(&found->finding->words, "is at the lower end of its range")) {
+    assert_int_equal(found->optimality->faults.count, 0);
+    assert_int_equal(found->optimality->open, 0);
+    if (support_mentions(&found->optimality->words, "is at the lower end of its range")) {
       assert_true(found->value[lapses ? 0 : 1] < 1e-6);
       ended++;
     }
@@ -137,7 +138,7 @@ static void test_two_optima(void **state)
   idm_data *data = support_simulate(problem, simulation);
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_KL, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
-  assert_true(support_mentions(&found->finding->faults, "other numbers fit as well"));
+  assert_true(support_mentions(&found->optimality->faults, "other numbers fit as well"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -161,7 +162,7 @@ static void test_refused(void **state)
   other.loss_scale = 1;
   other.draws = other.warmup = 50;
   idm_posterior *flat = support_fit("distribution-matching-bayes", problem, data, &other);
-  assert_true(support_mentions(&flat->finding->faults, "the prior is flat"));
+  assert_true(support_mentions(&flat->optimality->faults, "the prior is flat"));
   idm_posterior_destroy(flat);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -185,12 +186,12 @@ static void test_network(void **state)
   idm_posterior *found = support_fit(name, problem, data, &settings);
   double p[S][U], q[S][U], policy[S][U];
   occupancy_demonstrate(data, p);
-  memcpy(policy, found->finding->policy, sizeof policy);
+  memcpy(policy, found->optimality->policy, sizeof policy);
   occupancy_visit(policy, q);
   for (int e = 0; e < S * U; e++) assert_near(q[e / U][e % U], p[e / U][e % U], 1e-4);
-  assert_string_equal(found->finding->certificate, "gap to the bound");
-  assert_true(idm_optimality_certified(found->finding));
-  assert_int_equal(found->finding->faults.count, 0);
+  assert_string_equal(found->optimality->certificate, "gap to the bound");
+  assert_true(idm_optimality_certified(found->optimality));
+  assert_int_equal(found->optimality->faults.count, 0);
   assert_int_equal(found->quantity_size[0], problem->theta->block[IDM_BLOCK_COUNT].size);
   support_refused("distribution-matching-bayes", problem, data, &settings,
                   "numbers without names, too many");
@@ -210,8 +211,8 @@ static void test_leaps(void **state)
   problem = occupancy_problem_of("planner: rational", "utility");
   const idm_fit_settings settings = occupancy_settings(IDM_DIVERGENCE_JS, 0);
   idm_posterior *found = support_fit(name, problem, data, &settings);
-  assert_false(idm_optimality_certified(found->finding));
-  assert_true(support_mentions(&found->finding->words, "is discontinuous"));
+  assert_false(idm_optimality_certified(found->optimality));
+  assert_true(support_mentions(&found->optimality->words, "is discontinuous"));
   support_refused("distribution-matching-bayes", problem, data, &settings,
                   "takes its best action has no density to draw from");
   idm_posterior_destroy(found);
@@ -240,8 +241,8 @@ static void test_discount_ends(void **state)
         support_simulate(problem, (idm_simulation){.trajectories = 10, .steps = 20, .seed = seed});
     idm_posterior *found = support_fit("distribution-matching", problem, data, &settings);
     const bool high = found->value[0] > 0.999, low = found->value[0] < 0.001;
-    assert_int_equal(support_mentions(&found->finding->faults, "at the upper end"), high);
-    assert_int_equal(support_mentions(&found->finding->words, "at the lower end"), low);
+    assert_int_equal(support_mentions(&found->optimality->faults, "at the upper end"), high);
+    assert_int_equal(support_mentions(&found->optimality->words, "at the lower end"), low);
     above += high;
     below += low;
     idm_posterior_destroy(found);

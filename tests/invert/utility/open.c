@@ -14,7 +14,7 @@ typedef struct scene {
   idm_problem *problem;
   idm_mdp *mdp;
   idm_free_utility *free_utility;
-  idm_optimality *finding;
+  idm_optimality *optimality;
 } scene;
 
 static scene open_scene(const char *free_numbers)
@@ -23,14 +23,14 @@ static scene open_scene(const char *free_numbers)
   check(idm_problem_set_free(s.problem, free_numbers, &support_error));
   check(idm_mdp_create(s.problem, s.problem->setting, "somebody", &s.mdp, &support_error));
   check(idm_free_utility_create(s.problem, &s.free_utility, &support_error));
-  check(idm_optimality_create(s.free_utility->count, &s.finding, &support_error));
-  check(idm_nullspace_shaping(s.mdp, NULL, s.free_utility, s.finding, &support_error));
+  check(idm_optimality_create(s.free_utility->count, &s.optimality, &support_error));
+  check(idm_nullspace_shaping(s.mdp, NULL, s.free_utility, s.optimality, &support_error));
   return s;
 }
 
 static void close_scene(scene *s)
 {
-  idm_optimality_destroy(s->finding);
+  idm_optimality_destroy(s->optimality);
   idm_free_utility_destroy(s->free_utility);
   idm_mdp_destroy(s->mdp);
   idm_problem_destroy(s->problem);
@@ -55,12 +55,12 @@ static void test_open_directions_change_nothing(void **state)
 {
   (void)state;
   scene s = open_scene("utility");
-  assert_true(s.finding->evaluated);
-  assert_int_equal(s.finding->open, 3); /* one potential per state */
+  assert_true(s.optimality->evaluated);
+  assert_int_equal(s.optimality->open, 3); /* one potential per state */
   double x[6] = {0.5, -1, 2, 3, -0.25, 1}, moved[6], before[6], after[6];
   plan(&s, x, before);
-  for (size_t i = 0; i < s.finding->open; i++) {
-    for (size_t k = 0; k < 6; k++) moved[k] = x[k] + 2.5 * s.finding->direction[i * 6 + k];
+  for (size_t i = 0; i < s.optimality->open; i++) {
+    for (size_t k = 0; k < 6; k++) moved[k] = x[k] + 2.5 * s.optimality->direction[i * 6 + k];
     plan(&s, moved, after);
     for (size_t k = 0; k < 6; k++) assert_near(after[k], before[k], 1e-9);
   }
@@ -124,12 +124,12 @@ static void test_held_and_tied(void **state)
 {
   (void)state;
   scene s = open_scene("{utility: {entries: [left]}}"); /* right is held: phi = 0.9 P phi */
-  assert_int_equal(s.finding->open, 0);
+  assert_int_equal(s.optimality->open, 0);
   close_scene(&s);
   s = open_scene("{utility: {entries: {a: [left.a, right.a], b: [left.b, right.b], c: [left.c, "
                  "right.c]}}}");
-  assert_int_equal(s.finding->open, 1); /* the shift */
-  for (size_t k = 0; k < 3; k++) assert_near(s.finding->direction[k], 1, 1e-10);
+  assert_int_equal(s.optimality->open, 1); /* the shift */
+  for (size_t k = 0; k < 3; k++) assert_near(s.optimality->direction[k], 1, 1e-10);
   close_scene(&s);
 }
 
@@ -154,7 +154,7 @@ static void test_several_worlds(void **state)
       alone[w] = open_scene(freed[f]);
       problem[w] = support_yaml(w == 1 ? OTHER_WALK : WALK);
       check(idm_mdp_create(problem[w], problem[w]->setting, "somebody", &mdp[w], &support_error));
-      check(idm_nullspace_shaping(mdp[w], NULL, alone[w].free_utility, alone[w].finding,
+      check(idm_nullspace_shaping(mdp[w], NULL, alone[w].free_utility, alone[w].optimality,
                                   &support_error));
     }
     const size_t n = alone[0].free_utility->count;
@@ -162,15 +162,15 @@ static void test_several_worlds(void **state)
     check(idm_optimality_create(n, &shared, &support_error));
     const idm_mdp *again[] = {mdp[0], mdp[2]}, *both[] = {mdp[0], mdp[1]};
     check(idm_nullspace_shared(2, again, NULL, alone[0].free_utility, shared, &support_error));
-    assert_int_equal(shared->open, alone[0].finding->open);
+    assert_int_equal(shared->open, alone[0].optimality->open);
     check(idm_nullspace_shared(2, both, NULL, alone[0].free_utility, shared, &support_error));
     /* dim(A and B) = dim A + dim B - dim(A + B). */
-    assert_int_equal(shared->open, alone[0].finding->open + alone[1].finding->open -
-                                       rank_of_both(alone[0].finding, alone[1].finding, n));
-    fewer += alone[0].finding->open - shared->open;
+    assert_int_equal(shared->open, alone[0].optimality->open + alone[1].optimality->open -
+                                       rank_of_both(alone[0].optimality, alone[1].optimality, n));
+    fewer += alone[0].optimality->open - shared->open;
     for (size_t i = 0; i < shared->open; i++)
       for (size_t w = 0; w < 2; w++)
-        assert_true(lies_in(shared->direction + i * n, alone[w].finding, n));
+        assert_true(lies_in(shared->direction + i * n, alone[w].optimality, n));
     idm_optimality_destroy(shared);
     for (size_t w = 0; w < WORLDS; w++) {
       close_scene(&alone[w]);
@@ -233,14 +233,14 @@ static void test_never_visited(void **state)
         }
       }
       const idm_demonstrator *seen[] = {&caller[0], &caller[1]};
-      check(idm_nullspace_shared(mdps, (const idm_mdp *const *)mdp, seen, s.free_utility, s.finding,
-                                 &support_error));
-      assert_true(s.finding->evaluated);
-      assert_int_equal(s.finding->open, n - rank_of(rows, count, n));
-      for (size_t i = 0; i < s.finding->open * count; i++) {
+      check(idm_nullspace_shared(mdps, (const idm_mdp *const *)mdp, seen, s.free_utility,
+                                 s.optimality, &support_error));
+      assert_true(s.optimality->evaluated);
+      assert_int_equal(s.optimality->open, n - rank_of(rows, count, n));
+      for (size_t i = 0; i < s.optimality->open * count; i++) {
         double moved = 0;
         for (size_t k = 0; k < n; k++)
-          moved += rows[i % count * n + k] * s.finding->direction[i / count * n + k];
+          moved += rows[i % count * n + k] * s.optimality->direction[i / count * n + k];
         assert_near(moved, 0, 1e-9);
       }
       close_scene(&s);
@@ -256,22 +256,22 @@ static void test_never_open(void **state)
   scene s = open_scene("utility");
   const double prior[] = {0, 1};
   s.mdp->prior = prior;
-  check(idm_nullspace_shaping(s.mdp, NULL, s.free_utility, s.finding, &support_error));
-  assert_int_equal(s.finding->open, 6);
+  check(idm_nullspace_shaping(s.mdp, NULL, s.free_utility, s.optimality, &support_error));
+  assert_int_equal(s.optimality->open, 6);
   close_scene(&s);
 }
 
 static void test_design(void **state)
 {
   (void)state;
-  idm_optimality *finding;
-  check(idm_optimality_create(3, &finding, &support_error));
+  idm_optimality *optimality;
+  check(idm_optimality_create(3, &optimality, &support_error));
   double rows[] = {1, 1, 0, 2, 2, 0};
-  check(idm_nullspace_design(2, rows, finding, &support_error));
-  assert_int_equal(finding->open, 2);
+  check(idm_nullspace_design(2, rows, optimality, &support_error));
+  assert_int_equal(optimality->open, 2);
   for (size_t i = 0; i < 2; i++)
-    assert_near(finding->direction[3 * i] + finding->direction[3 * i + 1], 0, 1e-14);
-  idm_optimality_destroy(finding);
+    assert_near(optimality->direction[3 * i] + optimality->direction[3 * i + 1], 0, 1e-14);
+  idm_optimality_destroy(optimality);
 }
 
 static void test_canonical_distance(void **state)

@@ -126,8 +126,8 @@ static void two_batches_by_hand(void **state)
           0.7 * (log(second[e] / 0.5) + idm_mdp_next_value(mdp, e % 2, e / 2, kl));
     check(idm_canonical_distance(mdp, left, p->value, &distance, &support_error));
     assert_true(distance <= 1e-8);
-    assert_near(p->finding->objective, 0, 1e-16);
-    assert_true(idm_optimality_certified(p->finding));
+    assert_near(p->optimality->objective, 0, 1e-16);
+    assert_true(idm_optimality_certified(p->optimality));
     idm_mdp_destroy(mdp);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -151,21 +151,21 @@ static void free_discount(void **state)
   for (size_t i = 1; i <= GRID; i++) {
     idm_theta_set_scalar(problem->theta, IDM_DISCOUNT, 0.05 * (double)i);
     idm_posterior *p = support_fit(name, problem, data, &settings);
-    least = fmin(least, p->finding->objective);
+    least = fmin(least, p->optimality->objective);
     idm_posterior_destroy(p);
   }
   check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  assert_true(p->finding->objective <= least);
+  assert_true(p->optimality->objective <= least);
   assert_near(p->value[6], 0.9, 0.06);
-  const double both = p->finding->objective;
+  const double both = p->optimality->objective;
   idm_posterior_destroy(p);
   /* With the utilities fixed at the learner's, the minimum is not smaller. */
   check(idm_problem_set_free(problem, "discount", &support_error));
   p = support_fit(name, problem, data, &settings);
   assert_int_equal(p->coordinate.count, 1);
   assert_near(p->value[0], 0.9, 0.015);
-  assert_true(p->finding->objective >= both);
+  assert_true(p->optimality->objective >= both);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -175,8 +175,8 @@ static void free_discount(void **state)
 static void read_range(const idm_posterior *p, double *range)
 {
   range[0] = range[1] = NAN;
-  for (size_t i = 0; i < p->finding->words.count; i++)
-    sscanf(p->finding->words.text[i], "discounts from %lf to %lf", &range[0], &range[1]);
+  for (size_t i = 0; i < p->optimality->words.count; i++)
+    sscanf(p->optimality->words.text[i], "discounts from %lf to %lf", &range[0], &range[1]);
   assert_true(range[0] <= range[1]);
 }
 
@@ -305,7 +305,7 @@ static void open_discount(void **state)
   check(idm_problem_set_free(problem, "utility", &support_error));
   check(idm_problem_set_free(problem, "[utility, discount]", &support_error));
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  assert_true(support_mentions(&p->finding->faults, "do not determine it"));
+  assert_true(support_mentions(&p->optimality->faults, "do not determine it"));
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -323,9 +323,9 @@ static void names_do_not_matter(void **state)
     check(idm_problem_set_free(twins.problem[i], "utility", &support_error));
     p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
   }
-  assert_true(p[0]->finding->objective > 1e-6);
-  assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-12);
-  assert_int_equal(p[0]->finding->open, p[1]->finding->open);
+  assert_true(p[0]->optimality->objective > 1e-6);
+  assert_near(p[0]->optimality->objective, p[1]->optimality->objective, 1e-12);
+  assert_int_equal(p[0]->optimality->open, p[1]->optimality->open);
   for (size_t e = 0; e < states * SUPPORT_TWIN_ACTIONS; e++)
     assert_near(p[0]->value[e],
                 p[1]->value[twins.turn[e / states] * states + twins.place[e % states]], 1e-8);

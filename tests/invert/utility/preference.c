@@ -2,7 +2,7 @@
  * separable data, and permuted names. */
 #include <stdio.h>
 
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 
 extern const idm_inverse idm_inverse_preference;
 
@@ -19,8 +19,8 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data)
   idm_posterior *p;
   check(fit(problem, data, &p));
   assert_int_equal(p->answer, IDM_POINT);
-  assert_string_equal(p->finding->certificate, "gradient norm");
-  assert_true(p->finding->closed == 1e-9 && idm_optimality_certified(p->finding));
+  assert_string_equal(p->optimality->certificate, "gradient norm");
+  assert_true(p->optimality->closed == 1e-9 && idm_optimality_certified(p->optimality));
   return p;
 }
 
@@ -44,7 +44,8 @@ static void test_mode(void **state)
     idm_data *data = make_preferred(problem, 15, 60, true, 2 + k);
     idm_posterior *p = answer(problem, data);
     double x[6] = {0};
-    assert_near(p->finding->objective, plain_objective(problem, data, p->value, 0.5, 1.5), 1e-12);
+    assert_near(p->optimality->objective, plain_objective(problem, data, p->value, 0.5, 1.5),
+                1e-12);
     for (double h = 0.5; h > 1e-8; h /= 2)
       for (bool moved = true; moved;) {
         moved = false;
@@ -58,7 +59,7 @@ static void test_mode(void **state)
         }
       }
     for (size_t i = 0; i < 6; i++) assert_near(p->value[i], x[i], 2e-6);
-    assert_true(p->finding->objective <= plain_objective(problem, data, x, 0.5, 1.5) + 1e-12);
+    assert_true(p->optimality->objective <= plain_objective(problem, data, x, 0.5, 1.5) + 1e-12);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -88,7 +89,7 @@ static void test_one_number(void **state)
       high = middle;
   }
   assert_near(p->value[0], low, 1e-6);
-  assert_int_equal(p->finding->open, 0);
+  assert_int_equal(p->optimality->open, 0);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -124,13 +125,13 @@ static void test_flat(void **state)
   double sum = 0, utility[6];
   for (size_t i = 0; i < 6; i++) sum += p->value[i];
   assert_near(sum, 0, 1e-9); /* trajectories have equal lengths, so a shift is undetermined */
-  assert_int_equal(p->finding->open, 1);
-  assert_near(p->finding->objective, -plain_log_likelihood(problem, p->value, data), 1e-10);
+  assert_int_equal(p->optimality->open, 1);
+  assert_near(p->optimality->objective, -plain_log_likelihood(problem, p->value, data), 1e-10);
   for (size_t i = 0; i < 6; i++)
     for (int sign = -1; sign <= 1; sign += 2) {
       memcpy(utility, p->value, sizeof utility);
       utility[i] += sign * 1e-3;
-      assert_true(-plain_log_likelihood(problem, utility, data) > p->finding->objective);
+      assert_true(-plain_log_likelihood(problem, utility, data) > p->optimality->objective);
     }
   idm_posterior_destroy(p);
   idm_data_destroy(data);
@@ -226,7 +227,7 @@ static void test_separable(void **state)
   assert_non_null(strstr(support_error.message, "give it a proper prior"));
   check(idm_problem_set_free(problem, "{utility: {prior: {normal: [0, 1]}}}", &support_error));
   p = answer(problem, data);
-  assert_non_null(strstr(p->finding->words.text[0], "separable"));
+  assert_non_null(strstr(p->optimality->words.text[0], "separable"));
   idm_assessment *a;
   check(idm_assess_monitored(problem, data, p, 1, NULL, &a, &support_error));
   assert_true(a->trusted);
@@ -297,7 +298,7 @@ static void test_relabelling(void **state)
     }
     idm_posterior *q = answer(two, data);
     for (size_t i = 0; i < 6; i++) assert_near(p->value[i], value_of(q, p->quantity.name[i]), 1e-8);
-    assert_near(p->finding->objective, q->finding->objective, 1e-11);
+    assert_near(p->optimality->objective, q->optimality->objective, 1e-11);
     idm_posterior_destroy(p);
     idm_posterior_destroy(q);
     idm_data_destroy(data);

@@ -1,6 +1,6 @@
 /* The posterior of a utility under preferences: against quadrature, with several modes, improper
  * posteriors, and resumed chains. */
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 
 extern const idm_inverse idm_inverse_preference_bayes;
 
@@ -25,7 +25,7 @@ static idm_posterior *answer(const idm_problem *problem, const idm_data *data,
   assert_int_equal(p->answer, IDM_POSTERIOR);
   assert_int_equal(p->chains, settings->chains);
   assert_int_equal(p->draws, settings->draws);
-  assert_string_equal(p->finding->certificate, "R-hat");
+  assert_string_equal(p->optimality->certificate, "R-hat");
   return p;
 }
 
@@ -244,7 +244,8 @@ static idm_assessment *judge(const idm_problem *problem, const idm_data *data,
   return a;
 }
 
-/* The verdict applies the checks of draws, not the likelihood of actions, and includes the finding.
+/* The verdict applies the checks of draws, not the likelihood of actions, and includes the
+ * optimality record.
  */
 static void test_trusted(void **state)
 {
@@ -254,15 +255,15 @@ static void test_trusted(void **state)
   idm_fit_settings settings = make_settings("");
   settings.draws = 1000;
   idm_posterior *p = answer(problem, data, &settings);
-  assert_true(p->finding->attained >= 1 && idm_optimality_certified(p->finding));
-  assert_int_equal(p->finding->open, 1);
+  assert_true(p->optimality->attained >= 1 && idm_optimality_certified(p->optimality));
+  assert_int_equal(p->optimality->open, 1);
   assert_int_equal(p->prior_draws, 50);
-  assert_int_equal(p->finding->state.count, 3);
+  assert_int_equal(p->optimality->state.count, 3);
   double centre[6], objective;
   idm_posterior_centre(p, centre);
   objective = -plain_log_likelihood(problem, centre, data);
   for (size_t i = 0; i < 6; i++) objective += 0.5 * centre[i] * centre[i];
-  assert_near(p->finding->objective, objective, 1e-10);
+  assert_near(p->optimality->objective, objective, 1e-10);
   idm_assessment *a = judge(problem, data, p);
   assert_true(a->trusted);
   assert_int_equal(a->failures.count + a->misfits.count, 0);
@@ -319,7 +320,7 @@ static void test_improper(void **state)
   data->preferences->worse[0] = given->worse[i];
   data->preferences->count = 1;
   p = answer(problem, data, &settings);
-  assert_int_equal(p->finding->open, 0);
+  assert_int_equal(p->optimality->open, 0);
   a = judge(problem, data, p);
   assert_false(a->trusted);
   assert_true(support_mentions(&a->failures,

@@ -52,13 +52,13 @@ static void utilities_are_gaps_of_occupancy(void **state)
     double policy[6], demonstrated[6], own[6];
     frequencies(problem, data, policy);
     check(idm_mdp_occupancy(mdp, policy, demonstrated, &support_error));
-    check(idm_mdp_occupancy(mdp, p->finding->policy, own, &support_error));
+    check(idm_mdp_occupancy(mdp, p->optimality->policy, own, &support_error));
     for (size_t u = 0; u < 2; u++)
       for (size_t s = 0; s < 3; s++)
         assert_near(p->value[u * 3 + s], lambdas[l] * (demonstrated[s * 2 + u] - own[s * 2 + u]),
                     1e-7);
-    assert_true(idm_optimality_certified(p->finding));
-    assert_int_equal(p->finding->open, 3);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_int_equal(p->optimality->open, 3);
     idm_mdp_destroy(mdp);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
@@ -77,13 +77,13 @@ static void no_price_gives_the_frequencies(void **state)
   idm_posterior *p = support_fit(name, problem, data, &settings);
   double policy[6];
   frequencies(problem, data, policy);
-  for (size_t i = 0; i < 6; i++) assert_near(p->finding->policy[i], policy[i], 1e-9);
-  for (size_t i = 0; i < p->finding->open; i++) {
+  for (size_t i = 0; i < 6; i++) assert_near(p->optimality->policy[i], policy[i], 1e-9);
+  for (size_t i = 0; i < p->optimality->open; i++) {
     double product = 0;
-    for (size_t k = 0; k < 6; k++) product += p->finding->direction[i * 6 + k] * p->value[k];
+    for (size_t k = 0; k < 6; k++) product += p->optimality->direction[i * 6 + k] * p->value[k];
     assert_near(product, 0, 1e-13);
   }
-  assert_true(p->finding->attained <= 1e-9);
+  assert_true(p->optimality->attained <= 1e-9);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -129,7 +129,7 @@ static void moments_over_a_horizon(void **state)
     memcpy(law, next, sizeof law);
   }
   for (size_t s = 0; s < 3; s++) assert_near(sum[0][s], sum[1][s], 1e-8);
-  assert_true(idm_optimality_certified(p->finding));
+  assert_true(idm_optimality_certified(p->optimality));
   idm_workspace_destroy(workspace);
   idm_theta_destroy(theta);
   idm_posterior_destroy(p);
@@ -153,7 +153,7 @@ static void names_do_not_matter(void **state)
       check(idm_problem_set_free(twins.problem[i], "utility", &support_error));
       p[i] = support_fit(name, twins.problem[i], twins.data[i], &settings);
     }
-    assert_near(p[0]->finding->objective, p[1]->finding->objective, 1e-12);
+    assert_near(p[0]->optimality->objective, p[1]->optimality->objective, 1e-12);
     for (size_t e = 0; e < states * SUPPORT_TWIN_ACTIONS; e++)
       assert_near(p[0]->value[e],
                   p[1]->value[twins.turn[e / states] * states + twins.place[e % states]], 1e-8);
@@ -180,7 +180,7 @@ static void refusals(void **state)
   settings = with_lambda(1);
   settings.occupancy = IDM_OCCUPANCY_EMPIRICAL;
   idm_posterior *p = support_fit(name, problem, data, &settings);
-  assert_true(idm_optimality_certified(p->finding));
+  assert_true(idm_optimality_certified(p->optimality));
   idm_posterior_destroy(p);
   idm_theta_set_scalar(problem->theta, IDM_LAPSE, 0.1);
   support_refused(name, problem, data, &settings, "lapse = 0.1");
@@ -214,10 +214,10 @@ static void ties_keep_the_answer_finite(void **state)
   frequencies(problem, data, policy);
   assert_true(policy[4] == 0); /* left in c */
   check(idm_mdp_occupancy(mdp, policy, demonstrated, &support_error));
-  check(idm_mdp_occupancy(mdp, p->finding->policy, own, &support_error));
+  check(idm_mdp_occupancy(mdp, p->optimality->policy, own, &support_error));
   assert_near(own[0] + own[5], demonstrated[0] + demonstrated[5], 1e-8);
   assert_near(own[1] + own[3], demonstrated[1] + demonstrated[3], 1e-8);
-  assert_true(idm_optimality_certified(p->finding));
+  assert_true(idm_optimality_certified(p->optimality));
   idm_mdp_destroy(mdp);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
@@ -263,10 +263,10 @@ static void moments_of_beliefs(void **state)
     for (int u = 0; u < BU; u++)
       others += 0.5 * (q[i][0] + q[i][1] + q[i][2]) * fabs(policy[i][u] - truth[i][u]);
   assert_true(others < 0.02);
-  assert_true(idm_optimality_certified(found->finding));
-  assert_int_equal(found->finding->faults.count, 0);
-  assert_int_equal(found->finding->open, BS); /* a potential linear in the belief */
-  assert_true(support_mentions(&found->finding->words, "41 beliefs of a lattice"));
+  assert_true(idm_optimality_certified(found->optimality));
+  assert_int_equal(found->optimality->faults.count, 0);
+  assert_int_equal(found->optimality->open, BS); /* a potential linear in the belief */
+  assert_true(support_mentions(&found->optimality->words, "41 beliefs of a lattice"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
@@ -284,7 +284,8 @@ static void held_utilities(void **state)
   idm_posterior *found = support_fit("regularised-margin", problem, data, &settings);
   assert_int_equal(found->quantity.count, 1);
   assert_near(found->value[0], -0.6, 0.15);
-  assert_true(support_mentions(&found->finding->words, "of least log-loss of held-out decisions"));
+  assert_true(
+      support_mentions(&found->optimality->words, "of least log-loss of held-out decisions"));
   idm_posterior_destroy(found);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

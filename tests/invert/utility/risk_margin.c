@@ -29,7 +29,7 @@ static idm_problem *freed(cvar_shape shape, const char *list, size_t *action, id
 
 static bool says(const idm_posterior *p, const char *words)
 {
-  return grid_says(p->finding, words);
+  return grid_says(p->optimality, words);
 }
 
 /* 2,000 random utilities, alternately in the whole box and near the estimate. */
@@ -46,7 +46,7 @@ static void nothing_is_better(const idm_problem *problem, const idm_posterior *p
     for (size_t e = 0; e < entries; e++)
       other[e] = fmax(
           -1, fmin(1, (trial % 2 ? 0 : p->value[e]) + step * (idm_random_uniform(&random) - 0.5)));
-    assert_true(cvar_margin(problem, level, other, action) <= p->finding->objective + 1e-9);
+    assert_true(cvar_margin(problem, level, other, action) <= p->optimality->objective + 1e-9);
   }
 }
 
@@ -70,15 +70,15 @@ static void the_largest_margin(void **state)
                                  "utility", action, &data);
     const idm_fit_settings settings = defaults();
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-    assert_true(idm_optimality_certified(p->finding));
+    assert_true(idm_optimality_certified(p->optimality));
     assert_true(says(p, "only a local optimum is certified") == !sizes[k].all);
     assert_true(says(p, "no utility of the box has a larger margin") == sizes[k].all);
-    assert_near(p->finding->objective, cvar_margin(problem, 0.25, p->value, action), 1e-8);
-    assert_true(p->finding->objective > 0.1);
+    assert_near(p->optimality->objective, cvar_margin(problem, 0.25, p->value, action), 1e-8);
+    assert_true(p->optimality->objective > 0.1);
     nothing_is_better(problem, p, 0.25, action, seed);
     /* The planner's policy at the estimate. */
     for (size_t s = 0; s < sizes[k].states; s++)
-      assert_near(p->finding->policy[s * sizes[k].actions + action[s]], 1, 1e-12);
+      assert_near(p->optimality->policy[s * sizes[k].actions + action[s]], 1, 1e-12);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -106,19 +106,19 @@ static void the_best_level(void **state)
       idm_theta_set_scalar(held->theta, IDM_BLOCK_COUNT, levels[l]);
       check(idm_problem_set_free(held, "utility", &support_error));
       idm_posterior *one = support_fit("maximum-margin", held, data, &settings);
-      if (one->finding->objective > best + 1e-8) {
-        best = one->finding->objective;
+      if (one->optimality->objective > best + 1e-8) {
+        best = one->optimality->objective;
         at = levels[l];
       }
       idm_posterior_destroy(one);
       idm_problem_destroy(held);
     }
-    assert_true(idm_optimality_certified(p->finding));
-    assert_near(p->finding->objective, best, 1e-8);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_near(p->optimality->objective, best, 1e-8);
     assert_true(p->value[STATES * ACTIONS] == at);
     assert_true(says(p, "the largest margin by risk level: 1: "));
     for (size_t s = 0; s < STATES; s++)
-      assert_near(p->finding->policy[s * ACTIONS + action[s]], 1, 1e-12);
+      assert_near(p->optimality->policy[s * ACTIONS + action[s]], 1, 1e-12);
     idm_posterior_destroy(p);
     idm_data_destroy(data);
     idm_problem_destroy(problem);
@@ -152,9 +152,10 @@ static void whoever_is_neutral(void **state)
       settings.penalty = 0.03 * penalty;
       idm_posterior *a = support_fit("maximum-margin", problem, data, &settings);
       idm_posterior *b = support_fit("maximum-margin", plain, data, &settings);
-      assert_true(idm_optimality_certified(a->finding) && idm_optimality_certified(b->finding));
-      assert_near(a->finding->objective, b->finding->objective, 1e-8);
-      assert_int_equal(a->finding->open, b->finding->open);
+      assert_true(idm_optimality_certified(a->optimality) &&
+                  idm_optimality_certified(b->optimality));
+      assert_near(a->optimality->objective, b->optimality->objective, 1e-8);
+      assert_int_equal(a->optimality->open, b->optimality->open);
       assert_true(says(a, "no utility of the box has a larger margin"));
       idm_posterior_destroy(a);
       idm_posterior_destroy(b);
@@ -188,7 +189,7 @@ static void any_order(void **state)
     const idm_fit_settings settings = defaults();
     idm_posterior *p = support_fit("maximum-margin", a, first, &settings);
     idm_posterior *q = support_fit("maximum-margin", b, second, &settings);
-    assert_near(p->finding->objective, q->finding->objective, 1e-8);
+    assert_near(p->optimality->objective, q->optimality->objective, 1e-8);
     assert_true(p->value[STATES * ACTIONS] == q->value[STATES * ACTIONS]);
     idm_posterior_destroy(p);
     idm_posterior_destroy(q);
@@ -215,7 +216,7 @@ static void one_model(void **state)
     if (models > 1) memcpy(rows + ROWS, rows, ROWS * sizeof *rows);
     const idm_fit_settings settings = defaults();
     idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-    const idm_optimality *f = p->finding;
+    const idm_optimality *f = p->optimality;
     assert_true(idm_optimality_certified(f));
     assert_true(p->value[STATES * ACTIONS] == 1);
     assert_true(says(p, models == 1 ? "the agent has one model: the risk level has no effect"
@@ -245,10 +246,10 @@ static void what_is_open(void **state)
       "utility", action, &data);
   const idm_fit_settings settings = defaults();
   idm_posterior *p = support_fit("maximum-margin", problem, data, &settings);
-  assert_int_equal(p->finding->open, 1);
+  assert_int_equal(p->optimality->open, 1);
   double moved[ENTRIES];
-  for (size_t e = 0; e < ENTRIES; e++) moved[e] = p->value[e] + 0.7 * p->finding->direction[e];
-  assert_near(cvar_margin(problem, 0.4, moved, action), p->finding->objective, 1e-8);
+  for (size_t e = 0; e < ENTRIES; e++) moved[e] = p->value[e] + 0.7 * p->optimality->direction[e];
+  assert_near(cvar_margin(problem, 0.4, moved, action), p->optimality->objective, 1e-8);
   idm_posterior_destroy(p);
   idm_data_destroy(data);
   idm_problem_destroy(problem);

@@ -60,28 +60,29 @@ static void check_open(idm_problem *problem, const char *free_entries, size_t ex
   const size_t all = n.states * n.actions;
   idm_mdp *mdp = support_create_mdp(problem);
   idm_free_utility *free_utility;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   idm_soft_plan *plan;
   double uniform[8], entry[64], change[64], value;
   for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
   check(idm_free_utility_create(problem, &free_utility, &support_error));
-  check(idm_optimality_create(free_utility->count, &finding, &support_error));
+  check(idm_optimality_create(free_utility->count, &optimality, &support_error));
   check(idm_soft_plan_create(mdp, 1, uniform, &plan, &support_error));
-  check(idm_soft_agent_nullspace(mdp, NULL, free_utility, finding, &support_error));
+  check(idm_soft_agent_nullspace(mdp, NULL, free_utility, optimality, &support_error));
   check(
       idm_soft_plan_solve(plan, problem->theta->block[IDM_UTILITY].value, &value, &support_error));
-  assert_true(finding->evaluated);
-  assert_int_equal(finding->open, expected);
-  for (size_t i = 0; i < finding->open; i++) {
+  assert_true(optimality->evaluated);
+  assert_int_equal(optimality->open, expected);
+  for (size_t i = 0; i < optimality->open; i++) {
     for (size_t e = 0; e < all; e++)
-      entry[e] = free_utility->number[e] < 0
-                     ? 0
-                     : finding->direction[i * finding->free + (size_t)free_utility->number[e]];
+      entry[e] =
+          free_utility->number[e] < 0
+              ? 0
+              : optimality->direction[i * optimality->free + (size_t)free_utility->number[e]];
     idm_soft_plan_hessian_product(plan, entry, change);
     for (size_t e = 0; e < all; e++) assert_near(change[e], 0, 1e-12);
   }
   idm_soft_plan_destroy(plan);
-  idm_optimality_destroy(finding);
+  idm_optimality_destroy(optimality);
   idm_free_utility_destroy(free_utility);
   idm_mdp_destroy(mdp);
   idm_problem_destroy(problem);
@@ -134,21 +135,21 @@ static void where_nobody_was(void **state)
       .n = idm_setting_sizes(problem->setting), .visits = visits, .policy = policy};
   idm_mdp *mdp = support_create_mdp(problem);
   idm_free_utility *free_utility;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   check(idm_free_utility_create(problem, &free_utility, &support_error));
   for (size_t horizon = 1; horizon <= 9; horizon += 2) {
     mdp->horizon = horizon;
-    check(idm_optimality_create(free_utility->count, &finding, &support_error));
-    check(idm_soft_agent_nullspace(mdp, &seen, free_utility, finding, &support_error));
-    assert_int_equal(finding->open, horizon > 1 ? 2 : 3); /* with one step b has no effect */
-    for (size_t i = 0; i < finding->open; i++) {
-      const double *d = finding->direction + i * 4; /* x in a, in b, y in a, in b */
+    check(idm_optimality_create(free_utility->count, &optimality, &support_error));
+    check(idm_soft_agent_nullspace(mdp, &seen, free_utility, optimality, &support_error));
+    assert_int_equal(optimality->open, horizon > 1 ? 2 : 3); /* with one step b has no effect */
+    for (size_t i = 0; i < optimality->open; i++) {
+      const double *d = optimality->direction + i * 4; /* x in a, in b, y in a, in b */
       assert_near(d[0], d[2], 1e-12);
       if (horizon > 1) assert_near(0.25 * d[1] + 0.75 * d[3], d[0], 1e-12);
     }
-    assert_int_equal(finding->words.count, 1);
-    assert_non_null(strstr(finding->words.text[0], "1 of the 2 states were never visited"));
-    idm_optimality_destroy(finding);
+    assert_int_equal(optimality->words.count, 1);
+    assert_non_null(strstr(optimality->words.text[0], "1 of the 2 states were never visited"));
+    idm_optimality_destroy(optimality);
   }
   idm_free_utility_destroy(free_utility);
   idm_mdp_destroy(mdp);

@@ -30,7 +30,7 @@ static void test_two_peaks(void **state)
   idm_target target[CHAINS];
   idm_parameters *parameters;
   idm_local_modes *modes;
-  idm_optimality *finding;
+  idm_optimality *optimality;
   idm_posterior *found;
   idm_cancel cancel;
   const idm_fit_monitor nobody = {0};
@@ -47,7 +47,7 @@ static void test_two_peaks(void **state)
     check(idm_local_modes_ascend(modes, target, &from, &support_error));
   }
   assert_int_equal(modes->count, 2);
-  check(idm_optimality_create(1, &finding, &support_error));
+  check(idm_optimality_create(1, &optimality, &support_error));
   const idm_sampling_target drawn = {.inverse = idm_inverse_find("distribution-matching-bayes"),
                                      .problem = problem,
                                      .settings = &settings,
@@ -56,9 +56,9 @@ static void test_two_peaks(void **state)
                                      .key = 7,
                                      .cancel = &cancel,
                                      .watch = &nobody};
-  check(idm_target_draws(&drawn, modes, finding, &found, &support_error));
-  assert_string_equal(found->finding->certificate, "R-hat");
-  assert_true(idm_optimality_certified(found->finding));
+  check(idm_target_draws(&drawn, modes, optimality, &found, &support_error));
+  assert_string_equal(found->optimality->certificate, "R-hat");
+  assert_true(idm_optimality_certified(found->optimality));
   double broad = 0, sum = 0;
   const size_t all = found->chains * found->draws;
   for (size_t i = 0; i < all; i++) {

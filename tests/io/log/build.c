@@ -105,7 +105,7 @@ static void test_unsorted(void **state)
   idm_problem *problem = *state;
   idm_data *data = log_parse(problem, "agent,time,action,observation\n"
                                       "a,1,2,0\nb,2,2,0\na,2,2,0\nb,1,2,1\n");
-  assert_int_equal(data->intake->unsorted, 1);
+  assert_int_equal(data->log_counts->unsorted, 1);
   EXPECT_ROWS(data->observation, 0, 0, 1, 0);
   idm_data_destroy(data);
   log_expect_error(problem, "agent,time,action,observation\n", 1, 1, "a header and no rows");

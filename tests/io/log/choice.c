@@ -1,4 +1,4 @@
-/* Cells that choose: labels before codes, numbers where they are asked for, codes by column. */
+/* Cells that choose: labels before codes, numbers where they are requested, codes by column. */
 #include "io/log/log.h"
 
 #include <string.h>

@@ -8,28 +8,28 @@ static void test_rules_are_counted(void **state)
   (void)state;
   idm_problem *problem = problem_with(coding);
   idm_data *data = read_log(problem, table);
-  const idm_log_counts *intake = data->intake;
-  assert_int_equal(intake->reasons, 6);
-  expect_count(intake->read, 12, 6);
-  expect_count(intake->dropped[0].lost, 2, 1);
-  expect_count(intake->dropped[1].lost, 2, 1);
-  expect_count(intake->dropped[2].lost, 1, 0);
-  expect_count(intake->dropped[3].lost, 1, 0);
-  expect_count(intake->dropped[4].lost, 2, 1);
-  expect_count(intake->dropped[5].lost, 2, 2);
-  expect_count(intake->kept, 2, 1);
-  assert_int_equal(intake->dropped[0].missing, 2);
-  assert_int_equal(intake->dropped[1].missing, 1);
-  assert_int_equal(intake->dropped[2].missing, 0);
-  assert_string_equal(intake->dropped[1].reason, "keep age>=50");
-  assert_int_equal(intake->truncated, 1);
-  assert_int_equal(intake->truncated_by_where, 0);
-  assert_int_equal(intake->unsorted, 1);
-  assert_true(intake->timed);
-  assert_false(intake->coded);
-  size_t agents = intake->kept.agents;
-  for (size_t i = 0; i < intake->reasons; i++) agents += intake->dropped[i].lost.agents;
-  assert_int_equal(agents, intake->read.agents);
+  const idm_log_counts *log_counts = data->log_counts;
+  assert_int_equal(log_counts->reasons, 6);
+  expect_count(log_counts->read, 12, 6);
+  expect_count(log_counts->dropped[0].lost, 2, 1);
+  expect_count(log_counts->dropped[1].lost, 2, 1);
+  expect_count(log_counts->dropped[2].lost, 1, 0);
+  expect_count(log_counts->dropped[3].lost, 1, 0);
+  expect_count(log_counts->dropped[4].lost, 2, 1);
+  expect_count(log_counts->dropped[5].lost, 2, 2);
+  expect_count(log_counts->kept, 2, 1);
+  assert_int_equal(log_counts->dropped[0].missing, 2);
+  assert_int_equal(log_counts->dropped[1].missing, 1);
+  assert_int_equal(log_counts->dropped[2].missing, 0);
+  assert_string_equal(log_counts->dropped[1].reason, "keep age>=50");
+  assert_int_equal(log_counts->truncated, 1);
+  assert_int_equal(log_counts->truncated_by_where, 0);
+  assert_int_equal(log_counts->unsorted, 1);
+  assert_true(log_counts->timed);
+  assert_false(log_counts->coded);
+  size_t agents = log_counts->kept.agents;
+  for (size_t i = 0; i < log_counts->reasons; i++) agents += log_counts->dropped[i].lost.agents;
+  assert_int_equal(agents, log_counts->read.agents);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -44,9 +44,9 @@ static void test_where_leaves_cuts_alone(void **state)
   idm_data *data;
   check(idm_data_parse_csv(table, strlen(table), "t.csv", problem, &options, &data, NULL,
                            &support_error));
-  assert_near(data->intake->cut[0].mean, 30, 1e-12);
-  expect_count(data->intake->dropped[0].lost, 9, 5);
-  expect_count(data->intake->kept, 2, 1);
+  assert_near(data->log_counts->cut[0].mean, 30, 1e-12);
+  expect_count(data->log_counts->dropped[0].lost, 9, 5);
+  expect_count(data->log_counts->kept, 2, 1);
   idm_data_destroy(data);
   idm_problem_destroy(problem);
 }
@@ -64,7 +64,7 @@ static void test_duplicates(void **state)
     idm_problem *problem = problem_with(sections[i]);
     idm_data *data = read_log(problem, log);
     assert_int_equal(data->rows, 2);
-    assert_int_equal(data->intake->dropped[0].lost.rows, 3);
+    assert_int_equal(data->log_counts->dropped[0].lost.rows, 3);
     for (size_t row = 0; row < 2; row++)
       assert_string_equal(problem->setting->observations.name[data->observation[row]], labels[i]);
     idm_data_destroy(data);
@@ -135,9 +135,9 @@ static void test_coded_logs(void **state)
   static const char log[] = "id,month,act,cdr,scan\n1,0,test,low,no\n1,1,wait,high,none\n";
   check(
       idm_data_parse_csv(log, strlen(log), "t.csv", problem, NULL, &data, &notes, &support_error));
-  assert_true(data->intake->coded);
-  expect_count(data->intake->read, 2, 1);
-  expect_count(data->intake->kept, 2, 1);
+  assert_true(data->log_counts->coded);
+  expect_count(data->log_counts->read, 2, 1);
+  expect_count(data->log_counts->kept, 2, 1);
   assert_int_equal(notes.count, 1);
   assert_non_null(strstr(notes.text[0], "read unchanged"));
   idm_notes_clear(&notes);

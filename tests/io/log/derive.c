@@ -8,8 +8,8 @@ static void test_cuts_in_deviations(void **state)
   (void)state;
   idm_problem *problem = problem_with(coding);
   idm_data *data = read_log(problem, table);
-  assert_int_equal(data->intake->cuts, 1);
-  const idm_breakpoints *cut = &data->intake->cut[0];
+  assert_int_equal(data->log_counts->cuts, 1);
+  const idm_breakpoints *cut = &data->log_counts->cut[0];
   assert_int_equal(cut->rows, 5);
   assert_near(cut->mean, 30, 1e-12);
   assert_near(cut->sd, sqrt(250), 1e-12);
@@ -21,11 +21,11 @@ static void test_cuts_in_deviations(void **state)
   assert_int_equal(data->line[0], 3);
   assert_int_equal(data->line[1], 2);
   /* Frozen: another log is cut at the same place, and a problem that is written holds it. */
-  check(idm_problem_set_breaks(problem, data->intake, &support_error));
+  check(idm_problem_set_breaks(problem, data->log_counts, &support_error));
   assert_near(problem->columns.derived[2].at[0], 30, 1e-12);
   idm_data *other = read_log(problem, "id,month,age,site,rating,volume,dx\n1,0,60,u,1,31,well\n"
                                       "1,6,60,u,1,1000,well\n");
-  assert_int_equal(other->intake->cuts, 0);
+  assert_int_equal(other->log_counts->cuts, 0);
   assert_string_equal(problem->setting->observations.name[other->observation[0]], "low/yes");
   idm_data_destroy(other);
   idm_data_destroy(data);

@@ -92,14 +92,14 @@ static void callers_ask_column_by_column(void **state)
   idm_data *data = parse(problem, rich, all_columns);
   check_rich(data);
   idm_data_destroy(data);
-  for (int asked = 0; asked < IDM_COLUMN_COUNT; asked++) {
-    data = parse(problem, rich, 1u << asked);
+  for (int column = 0; column < IDM_COLUMN_COUNT; column++) {
+    data = parse(problem, rich, 1u << column);
     for (int c = 0; c < IDM_COLUMN_COUNT; c++)
       assert_int_equal(has(data, (idm_column)c),
-                       c == asked && idm_column_describe((idm_column)c)->evidence);
+                       c == column && idm_column_describe((idm_column)c)->evidence);
     idm_data_destroy(data);
   }
-  /* Asked for, a column that is absent is no error: who needs it says so. */
+  /* A requested column that is absent is no error. */
   data = parse(problem, "agent,action,observation\na,left,win\n", all_columns);
   assert_false(has(data, IDM_COLUMN_REWARD));
   idm_data_destroy(data);

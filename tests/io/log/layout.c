@@ -190,16 +190,16 @@ static void expect_design_kept(const idm_data *like, const idm_data *data,
 {
   assert_int_equal(like->trajectories, data->trajectories);
   for (size_t t = 0; t < like->trajectories; t++) {
-    const size_t asked = like->first[t + 1] - like->first[t];
+    const size_t expected = like->first[t + 1] - like->first[t];
     const size_t took = data->first[t + 1] - data->first[t];
     const bool ended = setting->ends[like->action[like->first[t + 1] - 1]];
-    assert_true(ended || took <= asked);
-    assert_true(ended || took == asked || setting->ends[data->action[data->first[t + 1] - 1]]);
+    assert_true(ended || took <= expected);
+    assert_true(ended || took == expected || setting->ends[data->action[data->first[t + 1] - 1]]);
     assert_int_equal(like->agent[t], data->agent[t]);
     assert_int_equal(like->variant[t], data->variant[t]);
     assert_int_equal(like->start[t], data->start[t]);
     for (size_t i = 0; i < took; i++) {
-      const size_t row = like->first[t] + (i < asked ? i : asked - 1);
+      const size_t row = like->first[t] + (i < expected ? i : expected - 1);
       assert_int_equal(like->available[row], data->available[data->first[t] + i]);
     }
   }

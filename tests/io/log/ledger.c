@@ -108,7 +108,7 @@ static void expect_count(idm_log_size found, idm_log_size expected)
   assert_int_equal(found.agents, expected.agents);
 }
 
-static void expect_parted(const entry *row, const idm_log_counts *intake)
+static void expect_parted(const entry *row, const idm_log_counts *log_counts)
 {
   size_t truncated = 0, by_where = 0, end;
   for (size_t i = 0; i < ROWS; i++) {
@@ -117,8 +117,8 @@ static void expect_parted(const entry *row, const idm_log_counts *intake)
     by_where += has_row(row, i, CONDITIONS);
   }
   assert_true(truncated > by_where && by_where > 0);
-  assert_int_equal(intake->truncated, truncated);
-  assert_int_equal(intake->truncated_by_where, by_where);
+  assert_int_equal(log_counts->truncated, truncated);
+  assert_int_equal(log_counts->truncated_by_where, by_where);
 }
 
 /* Whole trajectories mostly share a fate, so that every reason takes some of them. */
@@ -147,24 +147,24 @@ static void test_counts(void **state)
   idm_log log = open_log(problem, REASONS);
   for (size_t i = 0; i < ROWS; i++)
     idm_row_counts_record(&log, enter(&log, &row[i]), row[i].reason, row[i].missing);
-  idm_log_counts *intake;
-  check(idm_row_counts_summarise(&log, 0, &intake, &support_error));
+  idm_log_counts *log_counts;
+  check(idm_row_counts_summarise(&log, 0, &log_counts, &support_error));
   idm_log_size sum = count_fate(row, REASONS);
-  expect_count(intake->kept, sum);
+  expect_count(log_counts->kept, sum);
   for (size_t r = 0; r < REASONS; r++) {
     const idm_log_size lost = count_fate(row, r);
     size_t missing = 0;
     for (size_t i = 0; i < ROWS; i++) missing += row[i].reason == r && row[i].missing;
     assert_true(lost.rows > 0 && lost.trajectories > 0);
-    expect_count(intake->dropped[r].lost, lost);
-    assert_int_equal(intake->dropped[r].missing, missing);
+    expect_count(log_counts->dropped[r].lost, lost);
+    assert_int_equal(log_counts->dropped[r].missing, missing);
     sum.rows += lost.rows;
     sum.trajectories += lost.trajectories;
     sum.agents += lost.agents;
   }
-  expect_count(intake->read, sum); /* read = kept + dropped */
-  expect_parted(row, intake);
-  idm_log_counts_destroy(intake);
+  expect_count(log_counts->read, sum); /* read = kept + dropped */
+  expect_parted(row, log_counts);
+  idm_log_counts_destroy(log_counts);
   close_log(&log);
   idm_problem_destroy(problem);
 }
@@ -199,13 +199,13 @@ static void test_reasons_in_words(void **state)
   idm_problem *problem = problem_with_rules();
   idm_log log = open_log(problem, REASONS);
   log.header.role[IDM_COLUMN_TIME].count = 1;
-  idm_log_counts *intake;
-  check(idm_row_counts_summarise(&log, 3, &intake, &support_error));
-  assert_int_equal(intake->reasons, REASONS);
-  assert_int_equal(intake->cuts, 3);
-  assert_true(intake->timed);
-  for (size_t r = 0; r < REASONS; r++) assert_string_equal(intake->dropped[r].reason, words[r]);
-  idm_log_counts_destroy(intake);
+  idm_log_counts *log_counts;
+  check(idm_row_counts_summarise(&log, 3, &log_counts, &support_error));
+  assert_int_equal(log_counts->reasons, REASONS);
+  assert_int_equal(log_counts->cuts, 3);
+  assert_true(log_counts->timed);
+  for (size_t r = 0; r < REASONS; r++) assert_string_equal(log_counts->dropped[r].reason, words[r]);
+  idm_log_counts_destroy(log_counts);
   close_log(&log);
   idm_problem_destroy(problem);
 }
@@ -219,12 +219,12 @@ static void test_nothing_to_drop(void **state)
   log.rows = 7;
   log.trajectories.count = 3;
   log.agents.count = 2;
-  idm_log_counts *intake;
-  check(idm_row_counts_summarise(&log, 0, &intake, &support_error));
-  expect_count(intake->read, (idm_log_size){7, 3, 2});
-  expect_count(intake->kept, (idm_log_size){7, 3, 2});
-  assert_int_equal(intake->truncated, 0);
-  idm_log_counts_destroy(intake);
+  idm_log_counts *log_counts;
+  check(idm_row_counts_summarise(&log, 0, &log_counts, &support_error));
+  expect_count(log_counts->read, (idm_log_size){7, 3, 2});
+  expect_count(log_counts->kept, (idm_log_size){7, 3, 2});
+  assert_int_equal(log_counts->truncated, 0);
+  idm_log_counts_destroy(log_counts);
   close_log(&log);
   idm_problem_destroy(problem);
 }

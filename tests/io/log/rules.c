@@ -201,7 +201,7 @@ static void compare(const row *r, int rows, const list *rules, const idm_data *d
   for (int k = 0; k < rules->count; k++) {
     size_t taken_by = 0;
     for (int i = 0; i < rows; i++) taken_by += r[i].reason == k;
-    assert_int_equal(data->intake->dropped[k].lost.rows, taken_by);
+    assert_int_equal(data->log_counts->dropped[k].lost.rows, taken_by);
   }
 }
 

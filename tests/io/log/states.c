@@ -32,7 +32,7 @@ static void test_states_alone(void **state)
   EXPECT_ROWS(data->observation, 1, 2, IDM_MISSING, IDM_MISSING, 0, IDM_MISSING);
   assert_true(start_of(data, 0)[0] == 1);
   assert_true(start_of(data, 1)[2] == 1);
-  assert_int_equal(data->intake->final_rows, 0);
+  assert_int_equal(data->log_counts->final_rows, 0);
   idm_data_destroy(data);
 }
 
@@ -48,8 +48,8 @@ static void test_closing(void **state)
                                      "3,a,,5,z\n",
                                      &options, NULL);
   assert_int_equal(data->rows, 4);
-  assert_int_equal(data->intake->kept.rows, 6);
-  assert_int_equal(data->intake->final_rows, 2);
+  assert_int_equal(data->log_counts->kept.rows, 6);
+  assert_int_equal(data->log_counts->final_rows, 2);
   EXPECT_ROWS(data->observation, 1, 2, IDM_MISSING, 0);
   const uint32_t lines[] = {2, 4, 5, 6};
   static const char *const wards[] = {"x", "z", "x", "y"};
@@ -125,7 +125,7 @@ static void test_missed(void **state)
   EXPECT_ROWS(data->missed, IDM_MISSING, 0, 0, 0);
   EXPECT_ROWS(data->action, 1, IDM_MISSING, IDM_MISSING, IDM_MISSING);
   EXPECT_ROWS(data->observation, 1, 2, IDM_MISSING, 0);
-  assert_int_equal(data->intake->final_rows, 1);
+  assert_int_equal(data->log_counts->final_rows, 1);
   for (size_t row = 0; row < 4; row++)
     assert_near(data->number[IDM_COLUMN_REWARD][row], row == 0 ? 1 : row == 3 ? 2 : 0, 0);
   idm_data_destroy(data);

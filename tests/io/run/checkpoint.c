@@ -1,5 +1,5 @@
-/* Checkpoints in a folder: written when the work is asked to stop and when it is over, and read
- * again by a run that goes on. */
+/* Checkpoints in a folder: written when a stop of the work is requested and when it is over, and
+ * read again by a run that goes on. */
 #include "io/run/folder.h"
 
 #include <stdlib.h>

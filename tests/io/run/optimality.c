@@ -66,8 +66,8 @@ static void test_round_trip(void **state)
   idm_labels_destroy(&name);
 }
 
-/* What an answer by the likelihood has of it comes back as such, and as no finding; a point has no
- * certificate. */
+/* What an answer by the likelihood has of it comes back as such, and as no optimality record; a
+ * point has no certificate. */
 static void test_matched(void **state)
 {
   (void)state;
@@ -96,7 +96,7 @@ static void test_matched(void **state)
   assert_string_equal(back->certificate, "");
   idm_optimality_destroy(back);
   json_decref(object);
-  /* A finding is none of these. */
+  /* A optimality record is none of these. */
   object = json_object();
   snprintf(f->certificate, sizeof f->certificate, "R-hat");
   f->free = 0;

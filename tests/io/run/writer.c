@@ -89,7 +89,7 @@ static void test_modes(void **state)
   assert_int_equal(begin(&w, in(f, IDM_FILE_CONFIG), IDM_RUN_NEW, &error), IDM_SYSTEM);
 }
 
-/* A folder of anything else is left as it is, whatever is asked for. */
+/* A folder of anything else is left as it is, for any request. */
 static void test_strangers(void **state)
 {
   const folder *f = *state;

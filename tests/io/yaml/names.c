@@ -15,12 +15,12 @@ static void found_as_labels_are(void **state)
   SUPPORT_NAMES(&labels, "b", "a", "2", "ab", "\xc3\xa9", "0x1", "B");
   check(idm_names_create(&labels, &names, &support_error));
   assert_int_equal(idm_names_repeated(&names), -1);
-  static const char *const asked[] = {"a", "b", "ab", "B",   "\xc3\xa9", "0",
-                                      "1", "2", "6",  "7",   "06",       "-1",
-                                      "",  "c", "A",  "0x1", " a",       "12345678901234567890"};
-  for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++)
-    assert_int_equal(idm_names_find(&names, asked[i]),
-                     idm_labels_find(&labels, asked[i], strlen(asked[i])));
+  static const char *const queried[] = {"a", "b", "ab", "B",   "\xc3\xa9", "0",
+                                        "1", "2", "6",  "7",   "06",       "-1",
+                                        "",  "c", "A",  "0x1", " a",       "12345678901234567890"};
+  for (size_t i = 0; i < sizeof queried / sizeof queried[0]; i++)
+    assert_int_equal(idm_names_find(&names, queried[i]),
+                     idm_labels_find(&labels, queried[i], strlen(queried[i])));
   assert_int_equal(idm_names_find(&names, "2"), 2); /* a label beats a number */
   idm_names_destroy(&names);
   idm_names_destroy(&names);

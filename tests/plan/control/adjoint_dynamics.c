@@ -43,7 +43,7 @@ static double belief_gradient_k(const idm_workspace *w, const double *z, size_t 
 }
 
 static void compare(const idm_workspace *w, const double *z, double *table, size_t count,
-                    size_t width, const double *derivative, double asked)
+                    size_t width, const double *derivative, double factor)
 {
   const double h = 1e-6;
   for (size_t i = 0; i < count; i++) {
@@ -52,14 +52,14 @@ static void compare(const idm_workspace *w, const double *z, double *table, size
     const double difference = (belief_gradient_k(w, z, u, table, i, width, h) -
                                belief_gradient_k(w, z, u, table, i, width, -h)) /
                               (2 * h);
-    assert_near(derivative[i] - derivative[j], asked * difference, 1e-7);
+    assert_near(derivative[i] - derivative[j], factor * difference, 1e-7);
   }
 }
 
 static void test_differences(void **state)
 {
   (void)state;
-  const double asked = -1.7;
+  const double factor = -1.7;
   for (int way = 0; way < WAYS; way++) {
     idm_random random;
     idm_random_init(&random, (uint64_t)way, 3);
@@ -74,9 +74,9 @@ static void test_differences(void **state)
       support_distribution(&random, z, STATES);
       idm_adjoint_begin(a);
       for (size_t u = 0; u < ACTIONS; u++)
-        idm_adjoint_dynamics(a, control_layer(c, 0, 1), z, u, 0, asked);
-      compare(w, z, c->transition, control_transitions(c), STATES, a->sums.transition, asked);
-      compare(w, z, c->emission, control_emissions(c), SEEN, a->sums.emission, asked);
+        idm_adjoint_dynamics(a, control_layer(c, 0, 1), z, u, 0, factor);
+      compare(w, z, c->transition, control_transitions(c), STATES, a->sums.transition, factor);
+      compare(w, z, c->emission, control_emissions(c), SEEN, a->sums.emission, factor);
     }
     /* A derivative of 0 contributes nothing. */
     idm_adjoint_begin(a);

@@ -110,7 +110,7 @@ static void values_are_differences(void **state)
   for (int way = 0; way < WAYS; way++) {
     bench b;
     double back[STATES];
-    size_t asked = 0;
+    size_t nonzero = 0;
     open_bench(&b, way);
     lookahead(&b, back);
     for (size_t i = 0; i < (size_t)(b.c->layers + 1) * b.c->padded; i++) {
@@ -121,9 +121,9 @@ static void values_are_differences(void **state)
       const double down = value(&b, b.z);
       b.c->value[i] = before;
       assert_near(b.a->value[i], (up - down) / (2 * h), 1e-7);
-      asked += b.a->value[i] != 0;
+      nonzero += b.a->value[i] != 0;
     }
-    assert_true(asked >= STATES && asked < b.c->lattice->points);
+    assert_true(nonzero >= STATES && nonzero < b.c->lattice->points);
     close_bench(&b);
   }
 }

@@ -135,12 +135,12 @@ static void values_are_differences(void **state)
 {
   (void)state;
   for (size_t shape = 0; shape < SHAPES; shape++)
-    for (int asked = 1; asked < 4; asked++) {
+    for (int mask = 1; mask < 4; mask++) {
       bench b;
       open_bench(&b, shape, shape == 1);
-      const adjoint_layer layer = layer_of(&b, asked & 1, asked & 2);
+      const adjoint_layer layer = layer_of(&b, mask & 1, mask & 2);
       idm_adjoint_sweep(b.a, &layer, b.to);
-      expect_differences(&b, asked & 1, asked & 2);
+      expect_differences(&b, mask & 1, mask & 2);
       close_bench(&b);
     }
 }

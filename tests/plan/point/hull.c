@@ -50,15 +50,15 @@ static void is_the_best_of_all_pairs(void **state)
       double x = 0.01 + 0.98 * idm_random_uniform(&random);
       if (n % 3 == 1) x = t.mass[t.point[n - 1].at] * (1 + 4e-16 * n);
       put(&t, x, (x - 0.4) * (x - 0.4) + 0.01 * idm_random_uniform(&random));
-      const double asked = n % 4 ? idm_random_uniform(&random) : x;
-      const double mass[] = {asked, 1 - asked};
+      const double probability = n % 4 ? idm_random_uniform(&random) : x;
+      const double mass[] = {probability, 1 - probability};
       const sparse_belief b = {both, mass, 2, 3};
       double multiplier[HULL_MOST], dense[3] = {0};
       const double found = idm_hull_at(&t, &b, SAWTOOTH_NONE, multiplier, dense);
-      assert_near(found, brute(&t, asked), 1e-9);
+      assert_near(found, brute(&t, probability), 1e-9);
       /* The multipliers are the plane through the hull at the belief, and no point lies below it.
        */
-      assert_near(multiplier[0] * asked + multiplier[1] * (1 - asked), found, 1e-9);
+      assert_near(multiplier[0] * probability + multiplier[1] * (1 - probability), found, 1e-9);
       for (uint32_t i = 0; i < t.count; i++)
         assert_false(idm_hull_is_violated(&t, &b, i, multiplier));
     }

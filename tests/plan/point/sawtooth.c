@@ -78,8 +78,8 @@ static void bounds_a_convex_function(void **state)
   for (size_t count = 2; count <= STATES; count += 3) {
     sawtooth t = make();
     double dense[STATES] = {0}, multiplier[STATES];
-    drawn asked, put;
-    draw(&random, count, &asked);
+    drawn query, put;
+    draw(&random, count, &query);
     double known = INFINITY;
     size_t seen_updates = 0;
     for (uint32_t i = 0; i < POINTS; i++) {
@@ -90,12 +90,12 @@ static void bounds_a_convex_function(void **state)
       check(idm_sawtooth_lower(&t, &put.belief, value, i, &point, &support_error));
       assert_int_equal(point, i);
       /* Evaluating only the updates gives the same bound as evaluating every point. */
-      known = idm_sawtooth_at(&t, &asked.belief, seen_updates, known, multiplier, dense);
+      known = idm_sawtooth_at(&t, &query.belief, seen_updates, known, multiplier, dense);
       seen_updates = t.update_count;
       double other[STATES];
-      const double anew = idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, other, dense);
+      const double anew = idm_sawtooth_at(&t, &query.belief, 0, INFINITY, other, dense);
       assert_near(known, anew, 1e-12);
-      assert_true(known >= convex(asked.dense) - 1e-12);
+      assert_true(known >= convex(query.dense) - 1e-12);
       const double at_point = idm_sawtooth_at(&t, &put.belief, 0, INFINITY, other, dense);
       if (i) assert_true(fabs(at_point - convex(put.dense)) < 1e-12);
     }
@@ -114,7 +114,7 @@ static void bounds_a_convex_function(void **state)
       left++;
     }
     assert_int_equal(left, t.count);
-    assert_near(idm_sawtooth_at(&t, &asked.belief, 0, INFINITY, multiplier, dense), known, 1e-12);
+    assert_near(idm_sawtooth_at(&t, &query.belief, 0, INFINITY, multiplier, dense), known, 1e-12);
     for (size_t s = 0; s < STATES; s++) assert_true(dense[s] == 0);
     idm_sawtooth_free(&t);
   }

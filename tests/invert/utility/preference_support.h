@@ -1,7 +1,7 @@
 /* Problems whose trajectories are compared by a known utility, and discounted sums and likelihoods
  * written out. */
-#ifndef IDM_TESTS_PREFERRED_SUPPORT_H
-#define IDM_TESTS_PREFERRED_SUPPORT_H
+#ifndef IDM_TESTS_PREFERENCE_SUPPORT_H
+#define IDM_TESTS_PREFERENCE_SUPPORT_H
 
 #include <math.h>
 #include <stdlib.h>

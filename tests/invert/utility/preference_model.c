@@ -1,8 +1,8 @@
 /* The logistic model of preferences: likelihood and derivatives against sums written out,
  * separation against all directions, and undetermined directions. */
-#include "invert/utility/preferred.h"
+#include "invert/utility/preference_model.h"
 
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 
 typedef struct model {
   idm_problem *problem;

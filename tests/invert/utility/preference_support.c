@@ -1,5 +1,5 @@
 /* Preferences between trajectories of a log, and discounted sums written out. */
-#include "invert/utility/preferred_support.h"
+#include "invert/utility/preference_support.h"
 
 double plain_sum(const idm_problem *problem, const double *utility, const idm_data *data, size_t t)
 {

@@ -1,7 +1,7 @@
 /* Discounted returns of trajectories, the logistic model of preferences between them, and simulated
  * preferences (`docs/method/inverse.md, 6`).
  *
- * Contents: discounted sum · preferred · prefer */
+ * Contents: discounted sum · preference model · simulated preferences */
 #include <math.h>
 
 #include "base/dense.h"
@@ -11,7 +11,7 @@
 #include "infer/program.h"
 #include "invert/predict.h"
 #include "invert/utility/mdp.h"
-#include "invert/utility/preferred.h"
+#include "invert/utility/preference_model.h"
 #include "plan/plan.h"
 #include "setting/model.h"
 
@@ -146,7 +146,7 @@ idm_status idm_discounted_sum_add(const idm_discounted_sum *sum, size_t trajecto
   return IDM_OK;
 }
 
-/* === preferred ============================================================================== */
+/* === preference model ======================================================================= */
 
 /* Logistic model of preferences, linear in the free numbers of a utility.
  *
@@ -384,7 +384,7 @@ idm_status idm_preference_model_separated(const idm_preference_model *p,
 /* --- what is left open ---------------------------------------------------------------------- */
 
 idm_status idm_preference_model_nullspace(const idm_preference_model *p, double *opt_x,
-                                          idm_optimality *finding, idm_error *opt_error)
+                                          idm_optimality *optimality, idm_error *opt_error)
 {
   size_t rank = 0;
   double *a = idm_duplicate(p->difference, idm_times(p->count, p->free), sizeof *a);
@@ -395,7 +395,7 @@ idm_status idm_preference_model_nullspace(const idm_preference_model *p, double 
   const bool done = a && b && x && idm_least_squares(p->count, p->free, a, b, tolerance, x, &rank);
   if (done && opt_x) memcpy(opt_x, x, p->free * sizeof *x);
   const idm_status status =
-      done ? idm_nullspace_design(rank, a, finding, opt_error) : idm_fail_memory(opt_error);
+      done ? idm_nullspace_design(rank, a, optimality, opt_error) : idm_fail_memory(opt_error);
   free(a);
   free(b);
   free(x);
@@ -403,23 +403,23 @@ idm_status idm_preference_model_nullspace(const idm_preference_model *p, double 
 }
 
 void idm_preference_model_note(const idm_preference_model *p, size_t separated,
-                               idm_optimality *finding)
+                               idm_optimality *optimality)
 {
-  finding->compared = true;
+  optimality->compared = true;
   if (separated)
-    idm_notes_add(&finding->words,
+    idm_notes_add(&optimality->words,
                   "separable: some utility agrees with %s of the %zu preferences%s, and the more "
                   "the larger it is; its size here is determined by the prior",
                   separated == p->count ? "each" : "some", p->count,
                   separated == p->count ? "" : " and disagrees with none");
   if (p->uninformative)
-    idm_notes_add(&finding->words,
+    idm_notes_add(&optimality->words,
                   "%zu of %zu preferences are between trajectories that differ in no free number, "
                   "and are uninformative",
                   p->uninformative, p->count);
 }
 
-/* === prefer ================================================================================= */
+/* === simulated preferences ================================================================== */
 
 /* Simulation of preferences at a known utility. */
 

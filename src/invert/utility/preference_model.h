@@ -1,8 +1,8 @@
 /* Preferences between trajectories, by a logistic model of discounted returns.
  *
- * Contents: discounted sum · preferred · prefer */
-#ifndef IDM_INVERT_UTILITY_PREFERRED_H
-#define IDM_INVERT_UTILITY_PREFERRED_H
+ * Contents: discounted sum · preference model · simulated preferences */
+#ifndef IDM_INVERT_UTILITY_PREFERENCE_MODEL_H
+#define IDM_INVERT_UTILITY_PREFERENCE_MODEL_H
 
 #include "idm/extension/data.h"
 #include "idm/extension/optimality.h"
@@ -43,7 +43,7 @@ idm_status idm_discounted_sum_add(const idm_discounted_sum *sum, size_t trajecto
                                   const char *reason, double *row, double *offset,
                                   idm_error *opt_error);
 
-/* === preferred ============================================================================== */
+/* === preference model ======================================================================= */
 
 /* Preferences as a logistic model of the free numbers of a utility: trajectory b is preferred to w
  * with probability logistic(R_b - R_w), R_h = sum_t discount^t utility(s_t, u_t), t from 0
@@ -85,16 +85,16 @@ void idm_preference_model_bound(const idm_preference_model *preference_model, co
 idm_status idm_preference_model_separated(const idm_preference_model *preference_model,
                                           idm_interrupt opt_interrupt, void *context,
                                           size_t *ret_count, idm_error *opt_error);
-/* Adds the unidentified directions to the finding; opt_x is moved along them to its point of least
- * norm. */
+/* Adds the unidentified directions to the optimality record; opt_x is moved along them to its point
+ * of least norm. */
 idm_status idm_preference_model_nullspace(const idm_preference_model *preference_model,
-                                          double *opt_x, idm_optimality *finding,
+                                          double *opt_x, idm_optimality *optimality,
                                           idm_error *opt_error);
-/* Adds remarks on the preferences to the finding's words. */
+/* Adds remarks on the preferences to the optimality record's words. */
 void idm_preference_model_note(const idm_preference_model *preference_model, size_t separated,
-                               idm_optimality *finding);
+                               idm_optimality *optimality);
 
-/* === prefer ================================================================================= */
+/* === simulated preferences ================================================================== */
 
 /* Simulation of preferences at a known utility, and their likelihood. */
 

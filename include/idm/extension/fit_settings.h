@@ -1,6 +1,6 @@
 /* Settings of a fit. */
-#ifndef IDM_EXTENSION_SETTINGS_H
-#define IDM_EXTENSION_SETTINGS_H
+#ifndef IDM_EXTENSION_FIT_SETTINGS_H
+#define IDM_EXTENSION_FIT_SETTINGS_H
 
 #include "idm/extension/problem.h"
 #include "idm/extension/progress.h"

@@ -1,6 +1,6 @@
 /* Simulated preferences under a known utility: frequencies and log-likelihood against the logistic
  * model by hand. */
-#include "invert/utility/preferred.h"
+#include "invert/utility/preference_model.h"
 
 #include <math.h>
 #include <stdio.h>
