@@ -290,20 +290,33 @@ static const char *default_text(const cli_command *command, const cli_option *op
   return idm_key_text(key, &settings, buffer, size)[0] ? buffer : NULL;
 }
 
-void cli_print_help(FILE *out, const cli_command *command)
+/* Print one option: its form "-n, --number N", its default, if there is one, and its help. */
+typedef void option_printer(FILE *out, const char *form, const char *opt_default, const char *help);
+
+/* Print all options of a command. */
+static void print_options(FILE *out, const cli_command *command, option_printer *print)
 {
-  fprintf(out, "idm %s %s\n\n%s.\n\n%s\n\nOptions:\n", command->name, command->arguments,
-          command->summary, command->description);
   cli_option option;
   for (size_t i = 0; cli_option_at(command, i, &option); i++) {
     char form[80];
     char buffer[64];
-    const char *default_value = default_text(command, &option, buffer, sizeof buffer);
     option_form(&option, form, sizeof form);
-    fprintf(out, "  %-24s %s", form, option.help);
-    if (default_value) fprintf(out, " (default %s)", default_value);
-    fputc('\n', out);
+    print(out, form, default_text(command, &option, buffer, sizeof buffer), option.help);
   }
+}
+
+static void print_option(FILE *out, const char *form, const char *opt_default, const char *help)
+{
+  fprintf(out, "  %-24s %s", form, help);
+  if (opt_default) fprintf(out, " (default %s)", opt_default);
+  fputc('\n', out);
+}
+
+void cli_print_help(FILE *out, const cli_command *command)
+{
+  fprintf(out, "idm %s %s\n\n%s.\n\n%s\n\nOptions:\n", command->name, command->arguments,
+          command->summary, command->description);
+  print_options(out, command, print_option);
 }
 
 void cli_print_overview(FILE *out, const cli_command *const *commands)
@@ -334,25 +347,24 @@ static void print_markdown_cell(FILE *out, const char *text)
   }
 }
 
+static void print_markdown_option(FILE *out, const char *form, const char *opt_default,
+                                  const char *help)
+{
+  fputs("| `", out);
+  print_markdown_cell(out, form);
+  fputs("` | ", out);
+  print_markdown_cell(out, opt_default ? opt_default : "");
+  fputs(opt_default ? " | " : "| ", out);
+  print_markdown_cell(out, help);
+  fputs(" |\n", out);
+}
+
 static void print_markdown_command(FILE *out, const cli_command *command)
 {
   fprintf(out, "\n## `idm %s`\n\n    idm %s %s\n\n%s.\n\n%s\n\n", command->name, command->name,
           command->arguments, command->summary, command->description);
   fputs("| option | default | effect |\n|---|---|---|\n", out);
-  cli_option option;
-  for (size_t i = 0; cli_option_at(command, i, &option); i++) {
-    char form[80];
-    char buffer[64];
-    const char *default_value = default_text(command, &option, buffer, sizeof buffer);
-    option_form(&option, form, sizeof form);
-    fputs("| `", out);
-    print_markdown_cell(out, form);
-    fputs("` | ", out);
-    print_markdown_cell(out, default_value ? default_value : "");
-    fputs(default_value ? " | " : "| ", out);
-    print_markdown_cell(out, option.help);
-    fputs(" |\n", out);
-  }
+  print_options(out, command, print_markdown_option);
 }
 
 void cli_print_markdown(FILE *out, const cli_command *const *commands,
@@ -407,6 +419,20 @@ static void man_overview(FILE *out, const cli_command *const *commands)
         out);
 }
 
+static void man_option(FILE *out, const char *form, const char *opt_default, const char *help)
+{
+  fputs(".TP\n.B ", out);
+  print_roff(out, form);
+  fputc('\n', out);
+  print_roff(out, help);
+  if (opt_default) {
+    fputs(" (default ", out);
+    print_roff(out, opt_default);
+    fputc(')', out);
+  }
+  fputc('\n', out);
+}
+
 void cli_print_man(FILE *out, const cli_command *const *commands, const cli_command *opt_command)
 {
   if (!opt_command) {
@@ -422,22 +448,6 @@ void cli_print_man(FILE *out, const cli_command *const *commands, const cli_comm
           opt_command->arguments);
   print_roff(out, opt_command->description);
   fputs("\n.SH OPTIONS\n", out);
-  cli_option option;
-  for (size_t i = 0; cli_option_at(opt_command, i, &option); i++) {
-    char form[80];
-    char buffer[64];
-    const char *default_value = default_text(opt_command, &option, buffer, sizeof buffer);
-    option_form(&option, form, sizeof form);
-    fputs(".TP\n.B ", out);
-    print_roff(out, form);
-    fputc('\n', out);
-    print_roff(out, option.help);
-    if (default_value) {
-      fputs(" (default ", out);
-      print_roff(out, default_value);
-      fputc(')', out);
-    }
-    fputc('\n', out);
-  }
+  print_options(out, opt_command, man_option);
   fputs(".SH SEE ALSO\n.BR idm (1)\n", out);
 }
