@@ -345,6 +345,7 @@ idm_status idm_rank_counts(const double *x, size_t chains, size_t draws, size_t 
   return IDM_OK;
 }
 
+/* By logarithms, because (1 - p)^n may underflow. */
 static double binomial_probability(size_t n, double p, size_t k)
 {
   if (p <= 0 || p >= 1) return k == (p <= 0 ? 0 : n);
@@ -365,6 +366,13 @@ void idm_binomial_interval(size_t n, double p, double share, size_t *ret_low, si
     above += binomial_probability(n, p, high--);
   *ret_low = low;
   *ret_high = high;
+}
+
+double idm_binomial_tail(size_t n, double p, size_t count)
+{
+  double below = 0;
+  for (size_t k = 0; k < count; k++) below += binomial_probability(n, p, k);
+  return fmax(0, 1 - below);
 }
 
 /* === pareto ================================================================================= */

@@ -147,5 +147,7 @@ idm_status idm_rank_counts(const double *x, size_t chains, size_t draws, size_t 
 /* Central interval [*ret_low, *ret_high] of a binomial count of n trials: each tail outside has
  * probability at most (1 - share) / 2. */
 void idm_binomial_interval(size_t n, double p, double share, size_t *ret_low, size_t *ret_high);
+/* P(X >= count) for a binomial variable X of n trials with probability p. */
+double idm_binomial_tail(size_t n, double p, size_t count);
 
 #endif

@@ -57,6 +57,8 @@ static void test_binomial(void **state)
   idm_binomial_interval(10, 0.5, 0.95, &low, &high);
   assert_int_equal(low, 2);
   assert_int_equal(high, 8);
+  assert_near(idm_binomial_tail(10, 0.5, 9), 11.0 / 1024, 1e-15);
+  assert_near(idm_binomial_tail(10, 0.5, 0), 1, 0);
   for (size_t n = 1; n < 400; n += 57) {
     const double p = 0.05;
     double chance[400], below = 0, above = 0;
@@ -66,6 +68,7 @@ static void test_binomial(void **state)
     idm_binomial_interval(n, p, 0.95, &low, &high);
     for (size_t k = 0; k < low; k++) below += chance[k];
     for (size_t k = high + 1; k <= n; k++) above += chance[k];
+    assert_near(idm_binomial_tail(n, p, high + 1), above, 1e-13);
     assert_true(below <= 0.025 && above <= 0.025);
     assert_true(below + chance[low] > 0.025 && above + chance[high] > 0.025);
   }

@@ -537,16 +537,6 @@ static idm_status make_posterior(const individual_fits *e, idm_posterior *p, idm
 
 /* --- verdicts ------------------------------------------------------------------------------- */
 
-/* P(X >= count) for a binomial variable X; by logarithms, because (1 - p)^n may underflow. */
-static double binomial_tail(size_t n, double p, size_t count)
-{
-  double below = 0;
-  for (size_t k = 0; k < count; k++)
-    below += exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
-                 (double)k * log(p) + (double)(n - k) * log1p(-p));
-  return fmax(0, 1 - below);
-}
-
 static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
 {
   size_t count = 0;
@@ -558,7 +548,7 @@ static size_t count_verdict(const idm_assessment *a, idm_person_verdict verdict)
  * threshold as rate; one person's result decides alone (1e-9 covers rounding of 1 - 0.99). */
 static bool test_count(idm_assessment *a, idm_check_id row, size_t count, size_t fitted)
 {
-  const double rate = idm_check_threshold(row), p = binomial_tail(fitted, rate, count);
+  const double rate = idm_check_threshold(row), p = idm_binomial_tail(fitted, rate, count);
   const bool rejected = count && p <= rate + 1e-9;
   idm_check_record(&a->checks, row, rejected ? IDM_CHECK_MISFIT : IDM_CHECK_PASSED, p);
   return rejected;

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "idm/extension/planner.h"
 #include "infer/approximation.h"
+#include "invert/predict.h"
 #include "invert/proposition.h"
 #include "invert/utility/mdp.h"
 #include "invert/utility/soft_plan.h"
@@ -458,29 +459,6 @@ static idm_status allocate(const idm_setting *setting, idm_proposition *p, idm_e
   return status == IDM_OK ? idm_labels_copy(&setting->actions, &p->action, opt_error) : status;
 }
 
-/* --- the demonstrator ----------------------------------------------------------------------- */
-
-static idm_status plan_demonstrator(const idm_problem *problem, double *policy,
-                                    idm_error *opt_error)
-{
-  const idm_sizes n = idm_setting_sizes(problem->setting);
-  idm_workspace *workspace = NULL;
-  double *corner = idm_new(n.states, sizeof *corner);
-  idm_status status = corner ? IDM_OK : idm_fail_memory(opt_error);
-  if (status == IDM_OK)
-    status = idm_workspace_create(problem->setting, problem->theta, &problem->agent, &workspace,
-                                  opt_error);
-  if (status == IDM_OK) status = idm_plan(problem->theta, NULL, workspace, NULL, opt_error);
-  for (size_t s = 0; s < n.states && status == IDM_OK; s++) {
-    corner[s] = 1;
-    idm_plan_policy(workspace, 0, corner, policy + s * n.actions, NULL);
-    corner[s] = 0;
-  }
-  idm_workspace_destroy(workspace);
-  free(corner);
-  return status;
-}
-
 /* --- both sides ----------------------------------------------------------------------------- */
 
 /* Margin side with the squared regulariser: every entry of the utility is free. */
@@ -639,7 +617,7 @@ static idm_status prepare_and_solve(const idm_problem *problem, bool own, idm_pr
   if (status == IDM_OK) {
     for (size_t u = 0; u < n.actions; u++) uniform[u] = 1.0 / (double)n.actions;
     mdp->prior = uniform; /* for both sides: the entropy is relative to the uniform prior */
-    status = plan_demonstrator(problem, p->demonstrated, opt_error);
+    status = idm_policy_plan(problem, problem->theta, p->demonstrated, opt_error);
   }
   if (status == IDM_OK) status = idm_mdp_occupancy(mdp, p->demonstrated, target, opt_error);
   if (status == IDM_OK) status = solve_both(problem, mdp, target, uniform, own, p, opt_error);
