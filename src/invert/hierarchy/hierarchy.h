@@ -12,6 +12,7 @@
 #include "idm/extension/parameters.h"
 #include "idm/extension/random.h"
 #include "idm/status.h"
+#include "invert/cancel.h"
 #include "invert/matching.h"
 #include "invert/people.h"
 

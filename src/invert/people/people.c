@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "data/log.h"
 #include "infer/distribution.h"
+#include "invert/cancel.h"
 #include "invert/hierarchy/hierarchy.h"
 #include "invert/matching/fit.h"
 #include "invert/people.h"

@@ -10,19 +10,19 @@
 
 /* Decision points with one decision each between two actions, the first of probability p[i]; the
  * one free parameter has no effect. */
-enum { MAKERS = 8 };
+enum { DECISIONS = 8 };
 typedef struct by_hand {
   decision_residuals r;
-  decision_point decision_point[MAKERS];
-  double probability[2 * MAKERS];
-  double derivative[2 * MAKERS];
-  double taken[2 * MAKERS];
+  decision_point decision_point[DECISIONS];
+  double probability[2 * DECISIONS];
+  double derivative[2 * DECISIONS];
+  double taken[2 * DECISIONS];
 } by_hand;
 
 static void lay_out(by_hand *h, const double *p, const int *first)
 {
-  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .decision_points = MAKERS}};
-  for (uint32_t i = 0; i < MAKERS; i++) {
+  *h = (by_hand){.r = {.seen = true, .actions = 2, .dimension = 1, .decision_points = DECISIONS}};
+  for (uint32_t i = 0; i < DECISIONS; i++) {
     h->decision_point[i] = (decision_point){.node = i, .decisions = 1};
     h->probability[2 * i] = p[i];
     h->probability[2 * i + 1] = 1 - p[i];
@@ -38,14 +38,14 @@ static void lay_out(by_hand *h, const double *p, const int *first)
 static void test_pools(void **state)
 {
   (void)state;
-  static const double p[MAKERS] = {0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.4, 0.45};
-  static const int first[MAKERS] = {0, 0, 1, 0, 0, 1, 1, 0};
+  static const double p[DECISIONS] = {0.1, 0.1, 0.2, 0.3, 0.3, 0.4, 0.4, 0.45};
+  static const int first[DECISIONS] = {0, 0, 1, 0, 0, 1, 1, 0};
   static const double none = 0;
   by_hand h;
   reliability c;
   lay_out(&h, p, first);
   check(idm_reliability_open(&c, &h.r, &support_error));
-  assert_int_equal(c.points, 2 * MAKERS);
+  assert_int_equal(c.points, 2 * DECISIONS);
   const double gain = idm_reliability_gain(&c, h.taken, &none);
   static const double trials[5] = {2, 3, 6, 3, 2}, taken[5] = {0, 1, 3, 2, 2};
   assert_int_equal(c.bins, 5);
@@ -54,7 +54,7 @@ static void test_pools(void **state)
     assert_near(c.bin[i].trials, trials[i], 0);
     assert_near(c.bin[i].taken, taken[i], 0);
   }
-  for (size_t i = 0; i < MAKERS; i++) total -= 2 * log(first[i] ? p[i] : 1 - p[i]);
+  for (size_t i = 0; i < DECISIONS; i++) total -= 2 * log(first[i] ? p[i] : 1 - p[i]);
   for (size_t i = 0; i < c.bins; i++) {
     const double s = c.bin[i].taken / c.bin[i].trials, n = c.bin[i].trials;
     if (s > 0 && s < 1) expected += n * (s * log(s) + (1 - s) * log(1 - s));
@@ -68,8 +68,8 @@ static void test_pools(void **state)
 static void test_worst(void **state)
 {
   (void)state;
-  static const double p[MAKERS] = {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9};
-  static const int first[MAKERS] = {1, 1, 0, 0, 1, 1, 1, 1};
+  static const double p[DECISIONS] = {0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9};
+  static const int first[DECISIONS] = {1, 1, 0, 0, 1, 1, 1, 1};
   static const double none = 0;
   by_hand h;
   reliability c;
@@ -89,12 +89,12 @@ static void test_worst(void **state)
 static void test_projection(void **state)
 {
   (void)state;
-  static const double p[ASKED] = {0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98}, shift = -0.05;
-  static const int first[ASKED] = {1, 1, 1, 1, 1, 1, 1, 1};
+  static const double p[DECISIONS] = {0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98}, shift = -0.05;
+  static const int first[DECISIONS] = {1, 1, 1, 1, 1, 1, 1, 1};
   by_hand h;
   reliability c;
   lay_out(&h, p, first);
-  for (size_t i = 0; i < ASKED; i++) {
+  for (size_t i = 0; i < DECISIONS; i++) {
     h.derivative[2 * i] = 1;
     h.derivative[2 * i + 1] = -0.98 / 0.02;
   }
