@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/soft.h"
 #include "base/statistics.h"
 
@@ -50,6 +51,21 @@ double idm_digamma(double x)
                            r * (1.0 / 252 -
                                 r * (1.0 / 240 - r * (1.0 / 132 - r * (691.0 / 32760 - r / 12))))));
   return log(x) - 0.5 / x - series - below;
+}
+
+double idm_trigamma(double x)
+{
+  double below = 0;
+  while (x < 8) {
+    below += 1 / (x * x);
+    x += 1;
+  }
+  const double r = 1 / (x * x);
+  const double series =
+      r * (1.0 / 6 -
+           r * (1.0 / 30 -
+                r * (1.0 / 42 - r * (1.0 / 30 - r * (5.0 / 66 - r * (691.0 / 2730 - r * 7 / 6))))));
+  return (1 + 0.5 / x + series) / x + below;
 }
 
 /* === log sum ================================================================================ */
@@ -242,6 +258,26 @@ static int ascending(const void *a, const void *b)
 void idm_sort(double *x, size_t count)
 {
   if (count) qsort(x, count, sizeof *x, ascending);
+}
+
+static int ascending_indexed(const void *a, const void *b)
+{
+  const idm_indexed *x = a, *y = b;
+  if (x->value != y->value) return x->value < y->value ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+void idm_sort_indexed(idm_indexed *x, size_t count)
+{
+  if (count) qsort(x, count, sizeof *x, ascending_indexed);
+}
+
+idm_indexed *idm_sort_order(const double *x, size_t count)
+{
+  idm_indexed *order = idm_new(count, sizeof *order);
+  for (size_t i = 0; order && i < count; i++) order[i] = (idm_indexed){x[i], i};
+  if (order) idm_sort_indexed(order, count);
+  return order;
 }
 
 /* Hyndman and Fan (1996), definition 7. */

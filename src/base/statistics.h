@@ -13,7 +13,7 @@
 
 /* === gamma ================================================================================== */
 
-/* The logarithm of the gamma function and its derivative. */
+/* The logarithm of the gamma function and its derivatives. */
 
 static const double idm_half_log_two_pi = 0.91893853320467274178;
 
@@ -23,6 +23,8 @@ double idm_log_gamma(double x);
 /* The derivative of log Gamma at x > 0: the recurrence up to 8, then the asymptotic series, whose
  * first omitted term is below 1e-14 there (Abramowitz and Stegun 6.3.18). */
 double idm_digamma(double x);
+/* Its derivative at x > 0, likewise (ibid. 6.4.12). */
+double idm_trigamma(double x);
 /* log Gamma(x) - ((x - 1/2) log x - x + log(2 pi) / 2) for x >= 10, by Stirling's series
  * (Abramowitz and Stegun 6.1.41); the first omitted term is at most 3e-17. */
 double idm_stirling_correction(double x);
@@ -126,6 +128,17 @@ IDM_CHECKED double idm_quantile(double *x, size_t count, double q);
 
 /* Ascending order, infinities included; x must not contain NaN. */
 void idm_sort(double *x, size_t count);
+
+/* A number and its index. */
+typedef struct idm_indexed {
+  double value;
+  size_t index;
+} idm_indexed;
+
+/* Ascending order of the numbers, equal ones in the order of their indices. */
+void idm_sort_indexed(idm_indexed *x, size_t count);
+/* x[count] in that order; NULL where memory runs out. The caller frees it. */
+idm_indexed *idm_sort_order(const double *x, size_t count);
 
 /* Quantile q in [0, 1] of sorted[count], ascending and without NaN, count > 0: definition 7 of
  * Hyndman and Fan (1996). */

@@ -90,12 +90,28 @@ double idm_quadratic_at(size_t dimension, size_t terms, const double *coefficien
 
 /* Tail index of a sample. */
 
+/* Number of the largest values of `count` that form the tail, for draws whose effective number is
+ * efficiency * count: floor(3 sqrt(count / efficiency)), at most floor(count / 5) (Vehtari et al.
+ * 2024). */
+size_t idm_pareto_tail(size_t count, double efficiency);
+
+/* Generalised Pareto distribution of excesses over a threshold. */
+typedef struct idm_pareto {
+  double shape; /* k, with the weak prior of Vehtari et al. (2024) */
+  double scale; /* sigma */
+} idm_pareto;
+
+/* Fit a generalised Pareto distribution to excess[count], ascending, finite and not negative. The
+ * shape is -inf if all are equal. Otherwise it is NaN if a quarter of them equals the smallest, or
+ * if there are fewer than six. The scale is NaN where the shape is not finite. */
+idm_status idm_pareto_fit(const double *excess, size_t count, idm_pareto *ret_pareto,
+                          idm_error *opt_error);
+
 /* Shape k of a generalised Pareto distribution fitted to the upper tail of x[count], into
  * *ret_shape. Moments of order above 1/k do not exist; from k = 0.7 on, sample means are unreliable
- * (Vehtari et al. 2024). The tail consists of the largest min(count / 5, 3 sqrt(count)) values,
- * rounded up. -inf if they all equal the next smaller value. NaN if a quarter of them do, if there
- * are fewer than five, or if a value of x is not finite. The result does not depend on location and
- * scale of x. */
+ * (Vehtari et al. 2024). The tail is that of idm_pareto_tail for independent draws, above the next
+ * smaller value. -inf and NaN as of idm_pareto_fit; NaN also if a value of x is not finite. The
+ * result does not depend on location and scale of x. */
 IDM_CHECKED idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape,
                                         idm_error *opt_error);
 

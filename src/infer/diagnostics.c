@@ -88,6 +88,17 @@ void idm_ess_destroy(idm_ess *ess)
   free(ess);
 }
 
+/* --- half chains ----------------------------------------------------------------------------- */
+
+void idm_split_chains(const double *x, size_t chains, size_t draws, double *halves)
+{
+  const size_t half = draws / 2;
+  for (size_t c = 0; c < chains; c++) {
+    memcpy(halves + 2 * c * half, x + c * draws, half * sizeof *x);
+    memcpy(halves + (2 * c + 1) * half, x + (c + 1) * draws - half, half * sizeof *x);
+  }
+}
+
 /* --- Fourier transforms --------------------------------------------------------------------- */
 
 /* Forward transform from natural to bit-reversed order (Gentleman and Sande 1966). */
@@ -237,12 +248,6 @@ double idm_ess_of(idm_ess *ess, const double *x)
 
 /* --- allocation ------------------------------------------------------------------------------ */
 
-/* A draw and its index. */
-typedef struct indexed_value {
-  double value;
-  size_t index;
-} indexed_value;
-
 /* All draws of a quantity [chain][draw], the half chains [chain][half][draw] (an odd chain omits
  * its middle draw), and scratch memory. Draws are sorted once; rankings follow in one pass. */
 typedef struct diagnosis_workspace {
@@ -252,8 +257,8 @@ typedef struct diagnosis_workspace {
   double *all;
   double *scratch;
   double *split;
-  indexed_value *order;  /* ascending: first all draws, then those that belong to a half chain */
-  indexed_value *folded; /* distances from the median, ascending */
+  idm_indexed *order;  /* ascending: first all draws, then those that belong to a half chain */
+  idm_indexed *folded; /* distances from the median, ascending */
   idm_ess *ess;
 } diagnosis_workspace;
 
@@ -274,7 +279,7 @@ static idm_status diagnosis_workspace_init(diagnosis_workspace *workspace, size_
   workspace->chains = chains;
   workspace->draws = draws;
   workspace->half = draws / 2;
-  if (count > SIZE_MAX / sizeof(indexed_value)) goto failed;
+  if (count > SIZE_MAX / sizeof(idm_indexed)) goto failed;
   workspace->all = idm_new(count, sizeof *workspace->all);
   workspace->scratch = idm_new(count, sizeof *workspace->scratch);
   workspace->split = idm_new(count, sizeof *workspace->split);
@@ -293,33 +298,18 @@ static size_t split_count(const diagnosis_workspace *workspace)
   return 2 * workspace->chains * workspace->half;
 }
 
-/* Split every chain into two halves. */
 static void split(diagnosis_workspace *workspace, const double *x)
 {
-  const size_t half = workspace->half;
-  for (size_t c = 0; c < workspace->chains; c++) {
-    const double *chain = x + c * workspace->draws;
-    double *first = workspace->split + 2 * c * half;
-    for (size_t i = 0; i < half; i++) {
-      first[i] = chain[i];
-      first[half + i] = chain[workspace->draws - half + i];
-    }
-  }
+  idm_split_chains(x, workspace->chains, workspace->draws, workspace->split);
 }
 
 /* --- rank normalisation --------------------------------------------------------------------- */
 
-static int compare_ranked(const void *a, const void *b)
-{
-  const double x = ((const indexed_value *)a)->value, y = ((const indexed_value *)b)->value;
-  return (x > y) - (x < y);
-}
-
 static void sort_all(diagnosis_workspace *workspace)
 {
   const size_t count = workspace->chains * workspace->draws;
-  for (size_t i = 0; i < count; i++) workspace->order[i] = (indexed_value){workspace->all[i], i};
-  qsort(workspace->order, count, sizeof *workspace->order, compare_ranked);
+  for (size_t i = 0; i < count; i++) workspace->order[i] = (idm_indexed){workspace->all[i], i};
+  idm_sort_indexed(workspace->order, count);
 }
 
 /* Convert indices of all draws to indices of the half chains; middle draws are dropped. */
@@ -328,11 +318,11 @@ static void order_halves(diagnosis_workspace *workspace)
   const size_t draws = workspace->draws, half = workspace->half;
   size_t kept = 0;
   for (size_t i = 0; i < workspace->chains * draws; i++) {
-    const indexed_value at = workspace->order[i];
+    const idm_indexed at = workspace->order[i];
     const size_t chain = at.index / draws, draw = at.index % draws;
     if (draw >= half && draw < draws - half) continue;
     const size_t within = draw < half ? draw : draw - (draws - 2 * half);
-    workspace->order[kept++] = (indexed_value){at.value, 2 * chain * half + within};
+    workspace->order[kept++] = (idm_indexed){at.value, 2 * chain * half + within};
   }
 }
 
@@ -343,7 +333,7 @@ static void order_halves(diagnosis_workspace *workspace)
 static bool fold(diagnosis_workspace *workspace, double median)
 {
   const size_t count = split_count(workspace);
-  const indexed_value *order = workspace->order;
+  const idm_indexed *order = workspace->order;
   if (!isfinite(median)) return false;
   size_t below = 0;
   while (below < count && order[below].value < median) below++;
@@ -352,15 +342,15 @@ static bool fold(diagnosis_workspace *workspace, double median)
     const double left = below > 0 ? median - order[below - 1].value : INFINITY;
     const double right = above < count ? order[above].value - median : INFINITY;
     const bool down = below > 0 && (above == count || left < right);
-    workspace->folded[i] = down ? (indexed_value){left, order[--below].index}
-                                : (indexed_value){right, order[above++].index};
+    workspace->folded[i] = down ? (idm_indexed){left, order[--below].index}
+                                : (idm_indexed){right, order[above++].index};
   }
   return true;
 }
 
 /* Replace the split draws by the normal scores of their ranks; ties get the mean rank (Vehtari et
  * al. 2021, equation 4.1, after Blom 1958). */
-static void rank_normalise(diagnosis_workspace *workspace, const indexed_value *order)
+static void rank_normalise(diagnosis_workspace *workspace, const idm_indexed *order)
 {
   const size_t count = split_count(workspace);
   for (size_t first = 0, next; first < count; first = next) {

@@ -3,6 +3,7 @@
  * Contents: distribution · density · uniform · pareto */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/arguments.h"
@@ -103,7 +104,7 @@ double idm_clamp_interior(double lower, double upper, double c)
   return c > upper_limit ? upper_limit : c;
 }
 
-/* --- chi-square ----------------------------------------------------------------------------- */
+/* --- gamma and chi-square ------------------------------------------------------------------- */
 
 /* x^a e^-x / Gamma(a + 1). For large a the three factors cancel; Stirling's formula cancels them
  * analytically. */
@@ -141,6 +142,16 @@ static double upper_gamma(double a, double x)
     fraction *= d * c;
     if (!(fabs(d * c - 1) > DBL_EPSILON)) return poisson_term(a, x) * a * fraction;
   }
+}
+
+double idm_gamma_probability(double shape, double x)
+{
+  return x < shape + 1 ? lower_gamma(shape, x) : 1 - upper_gamma(shape, x);
+}
+
+double idm_gamma_density_of_log(double shape, double x)
+{
+  return shape * poisson_term(shape, x);
 }
 
 double idm_chi_square_tail(double x, double degrees)
@@ -380,6 +391,14 @@ double idm_binomial_tail(size_t n, double p, size_t count)
 /* Tail index: shape of the generalised Pareto distribution fitted to the largest values (Zhang and
  * Stephens 2009, with the prior of Vehtari, Simpson, Gelman, Yao and Gabry 2024). */
 
+/* A shorter tail is not fitted: its lower quartile is its smallest excess. */
+enum { min_tail = 6 };
+
+static double lower_quartile(const double *excess, size_t count)
+{
+  return excess[(size_t)((double)count / 4 + 0.5) - 1];
+}
+
 /* Shape for a given theta: mean of log(1 - theta x). */
 static double shape_at(double theta, const double *excess, size_t count)
 {
@@ -392,7 +411,7 @@ static double shape_at(double theta, const double *excess, size_t count)
 static double mean_rate(const double *excess, size_t count, size_t rates, double *rate,
                         double *weight)
 {
-  const double quartile = excess[(size_t)((double)count / 4 + 0.5) - 1];
+  const double quartile = lower_quartile(excess, count);
   for (size_t j = 0; j < rates; j++) {
     rate[j] =
         1 / excess[count - 1] + (1 - sqrt((double)rates / ((double)j + 0.5))) / (3 * quartile);
@@ -404,41 +423,47 @@ static double mean_rate(const double *excess, size_t count, size_t rates, double
   return idm_weighted_mean(rate, weight, rates);
 }
 
-static double fit_shape(const double *excess, size_t count, double *scratch, size_t rates)
+size_t idm_pareto_tail(size_t count, double efficiency)
 {
   const double n = (double)count;
-  if (!(excess[count - 1] > 0)) return -INFINITY;
-  size_t zeros = 0;
-  while (!(excess[zeros] > 0)) zeros++;
-  if (zeros >= count / 4) return NAN; /* too many ties: no tail to fit */
+  return (size_t)fmin(floor(n / 5), floor(3 * sqrt(n / efficiency)));
+}
+
+idm_status idm_pareto_fit(const double *excess, size_t count, idm_pareto *ret_pareto,
+                          idm_error *opt_error)
+{
+  const double prior_count = 10, prior_shape = 0.5, n = (double)count;
+  const size_t rates = 30 + (size_t)sqrt(n);
+  const bool equal = count && !(excess[count - 1] > excess[0]);
+  *ret_pareto = (idm_pareto){equal && count >= min_tail ? -INFINITY : NAN, NAN};
+  if (equal || count < min_tail || !(lower_quartile(excess, count) > excess[0])) return IDM_OK;
+  double *scratch = idm_new(2 * rates, sizeof *scratch);
+  if (!scratch) return idm_fail_memory(opt_error);
   const double rate = mean_rate(excess, count, rates, scratch, scratch + rates);
   const double shape = shape_at(rate, excess, count);
-  return (shape * n + 0.5 * 10) / (n + 10);
+  *ret_pareto =
+      (idm_pareto){(shape * n + prior_shape * prior_count) / (n + prior_count), -shape / rate};
+  free(scratch);
+  return IDM_OK;
 }
 
 idm_status idm_pareto_shape(const double *x, size_t count, double *ret_shape, idm_error *opt_error)
 {
   idm_require(x, ret_shape);
-  const double upper_limit = fmin(0.2 * (double)count, 3 * sqrt((double)count));
-  const size_t tail = (size_t)ceil(upper_limit);
-  const size_t rates = 30 + (size_t)sqrt(upper_limit);
+  const size_t tail = idm_pareto_tail(count, 1);
   *ret_shape = NAN;
-  if (tail < 5) return IDM_OK;
+  if (tail < min_tail) return IDM_OK;
   for (size_t i = 0; i < count; i++)
     if (!isfinite(x[i])) return IDM_OK;
   double *sorted = idm_duplicate(x, count, sizeof *sorted);
-  double *scratch = idm_new(2 * rates, sizeof *scratch);
-  if (!sorted || !scratch) {
-    free(sorted);
-    free(scratch);
-    return idm_fail_memory(opt_error);
-  }
+  if (!sorted) return idm_fail_memory(opt_error);
   idm_sort(sorted, count);
   double *excess = sorted + count - tail;
   const double threshold = sorted[count - tail - 1];
   for (size_t i = 0; i < tail; i++) excess[i] -= threshold;
-  *ret_shape = fit_shape(excess, tail, scratch, rates);
-  free(scratch);
+  idm_pareto fit;
+  const idm_status status = idm_pareto_fit(excess, tail, &fit, opt_error);
+  if (status == IDM_OK) *ret_shape = fit.shape;
   free(sorted);
-  return IDM_OK;
+  return status;
 }

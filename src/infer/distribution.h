@@ -81,6 +81,10 @@ IDM_CHECKED double idm_chi_square_tail(double x, double degrees);
 /* Quantile of the standard normal distribution at probability p, accurate to about 1e-15. NaN
  * outside [0, 1]. */
 double idm_normal_quantile(double p);
+/* Gamma distribution with scale 1 at x > 0: probability of values up to x, and density of the
+ * logarithm of the variable, x^shape e^-x / Gamma(shape). */
+double idm_gamma_probability(double shape, double x);
+double idm_gamma_density_of_log(double shape, double x);
 /* c, or the nearest number strictly inside (lower, upper). Near an end at 0 a normal (not
  * subnormal) number, so that its reciprocal is finite. NaN stays NaN. */
 double idm_clamp_interior(double lower, double upper, double c);
@@ -135,6 +139,8 @@ void idm_ess_destroy(idm_ess *ess);
 /* Effective sample size of x[chain][draw], with at least two draws per chain. Constant draws: their
  * number; NaN if a draw is not finite. */
 double idm_ess_of(idm_ess *ess, const double *x);
+/* Split x[chain][draw] into halves[2 * chain][draw / 2]; an odd chain omits its middle draw. */
+void idm_split_chains(const double *x, size_t chains, size_t draws, double *halves);
 
 /* === uniform ================================================================================ */
 

@@ -45,9 +45,25 @@ static void test_digamma(void **state)
   }
 }
 
+static void test_trigamma(void **state)
+{
+  (void)state;
+  const double square = 9.86960440108935861883;
+  static const double known[][2] = {{10, 0.10516633568168574612}, {100, 0.010050166663333571395}};
+  assert_near(idm_trigamma(1), square / 6, 2e-15);
+  assert_near(idm_trigamma(0.5), square / 2, 2e-15);
+  for (size_t i = 0; i < 2; i++) assert_near(idm_trigamma(known[i][0]), known[i][1], 2e-15);
+  for (double x = 1e-3; x < 1e4; x *= 1.3) {
+    const double h = 1e-4 * x;
+    const double difference = (idm_digamma(x + h) - idm_digamma(x - h)) / (2 * h);
+    assert_true(fabs(idm_trigamma(x) - difference) < 1e-6 * idm_trigamma(x));
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_log_gamma),
-                                     cmocka_unit_test(test_digamma)};
+                                     cmocka_unit_test(test_digamma),
+                                     cmocka_unit_test(test_trigamma)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

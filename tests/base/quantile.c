@@ -2,6 +2,7 @@
 #include "base/statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "support.h"
 
@@ -99,6 +100,20 @@ static void edge_cases_follow_the_header(void **state)
   idm_sort(NULL, 0);
 }
 
+static void order_is_that_of_values_then_indices(void **state)
+{
+  (void)state;
+  const double x[] = {3, -INFINITY, 1, 3, INFINITY, 1};
+  const size_t expected[] = {1, 2, 5, 0, 3, 4};
+  idm_indexed *order = idm_sort_order(x, 6);
+  assert_non_null(order);
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(order[i].index, expected[i]);
+    assert_true(order[i].value == x[expected[i]]);
+  }
+  free(order);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -106,6 +121,7 @@ int main(void)
       cmocka_unit_test(quantiles_have_the_values_of_r),
       cmocka_unit_test(integer_places_are_exact),
       cmocka_unit_test(edge_cases_follow_the_header),
+      cmocka_unit_test(order_is_that_of_values_then_indices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,8 @@ static double plain_estimate(double *x, size_t count)
 {
   enum { most_rates = 100 };
   qsort(x, count, sizeof *x, falling);
-  const size_t tail = (size_t)ceil(fmin((double)count / 5, 3 * sqrt((double)count)));
-  const size_t rates = 30 + (size_t)sqrt(fmin((double)count / 5, 3 * sqrt((double)count)));
+  const size_t tail = (size_t)fmin((double)count / 5, 3 * sqrt((double)count));
+  const size_t rates = 30 + (size_t)sqrt((double)tail);
   const long double quartile =
       x[tail - (size_t)floor((double)tail / 4 + 0.5)] - (long double)x[tail];
   long double rate[most_rates], level[most_rates], mean = 0;
@@ -117,24 +117,40 @@ static void test_without_a_tail(void **state)
   assert_true(isnan(shape_of(x, 200)));
   x[3] = NAN;
   assert_true(isnan(shape_of(x, 200)));
-  /* A tail of four values is too short, one of five is not. */
+  /* A tail of five values is too short, one of six is not. */
   x[3] = 7;
-  assert_true(isnan(shape_of(x, 20)));
-  assert_true(shape_of(x, 21) == -INFINITY);
+  assert_true(isnan(shape_of(x, 29)));
+  assert_true(shape_of(x, 30) == -INFINITY);
   /* Of the 40 tail values of 200, 10 equal the threshold: one too many. */
   for (size_t i = 0; i < 200; i++) x[i] = i < 170 ? 7 : (double)i;
   assert_true(isnan(shape_of(x, 200)));
   x[169] = 8;
   assert_true(isfinite(shape_of(x, 200)));
+  /* So are 10 that are equal above the threshold, unless all are. */
+  for (size_t i = 160; i < 170; i++) x[i] = 8;
+  assert_true(isnan(shape_of(x, 200)));
+  for (size_t i = 160; i < 200; i++) x[i] = 8;
+  assert_true(shape_of(x, 200) == -INFINITY);
+}
+
+/* The tail is longer where draws are less efficient, up to a fifth. */
+static void test_tail_length(void **state)
+{
+  (void)state;
+  assert_int_equal(idm_pareto_tail(0, 1), 0);
+  assert_int_equal(idm_pareto_tail(29, 1), 5);
+  assert_int_equal(idm_pareto_tail(225, 1), 45);
+  assert_int_equal(idm_pareto_tail(4000, 1), 189);
+  assert_int_equal(idm_pareto_tail(4000, 0.25), 379);
+  assert_int_equal(idm_pareto_tail(4000, 0.01), 800);
 }
 
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_known_shapes),
-      cmocka_unit_test(test_scales),
-      cmocka_unit_test(test_against_plain_sums),
-      cmocka_unit_test(test_without_a_tail),
+      cmocka_unit_test(test_known_shapes),       cmocka_unit_test(test_scales),
+      cmocka_unit_test(test_against_plain_sums), cmocka_unit_test(test_without_a_tail),
+      cmocka_unit_test(test_tail_length),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
