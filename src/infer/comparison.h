@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arguments.h"
 #include "idm/extension/sampler.h"
 #include "idm/status.h"
 
@@ -26,17 +25,17 @@
 /* Relative efficiency of MCMC draws x[quantity][chain][draw]: the mean over the quantities of the
  * effective sample size of their mean, over chains * draws. 1 for one chain, or for fewer than four
  * draws per chain. Quantities with a draw that is not finite are omitted; 1 if none is left. */
-IDM_CHECKED idm_status idm_relative_efficiency(const double *x, size_t quantities, size_t chains,
-                                               size_t draws, double *ret_efficiency,
-                                               idm_error *opt_error);
+idm_status idm_relative_efficiency(const double *x, size_t quantities, size_t chains, size_t draws,
+                                   double *ret_efficiency, idm_error *opt_error);
 
-/* Pareto-smoothed log weights, normalised, of the log importance ratios log_ratio[count];
- * log_weight may be log_ratio. *ret_shape receives the Pareto k of the tail: -inf if all tail
- * ratios are equal, +inf if the tail has fewer than five ratios, if it has no generalised Pareto
- * fit (a quarter of it equals its smallest ratio), or if a ratio is +inf; the weights are then not
- * smoothed. Ratios of +inf share the weight. IDM_INPUT for NaN, or if all ratios are -inf. */
-IDM_CHECKED idm_status idm_psis(const double *log_ratio, size_t count, double efficiency,
-                                double *log_weight, double *ret_shape, idm_error *opt_error);
+/* Normalised log weights of the log importance ratios log_ratio[count], of which the `tail` largest
+ * are Pareto-smoothed (idm_pareto_tail). log_weight may be log_ratio. *ret_shape receives the
+ * Pareto k: -inf if all ratios of the tail are equal; +inf if the tail has fewer than six ratios,
+ * if a quarter of it equals its smallest ratio, so that there is no generalised Pareto fit, or if a
+ * ratio is +inf. The weights are then not smoothed. Ratios of +inf share the weight. IDM_INPUT for
+ * NaN, or if all ratios are -inf. */
+idm_status idm_psis(const double *log_ratio, size_t count, size_t tail, double *log_weight,
+                    double *ret_shape, idm_error *opt_error);
 
 /* A unit that is left out. */
 typedef struct idm_left_out {
@@ -45,9 +44,8 @@ typedef struct idm_left_out {
 } idm_left_out;
 
 /* Leave out one unit, whose log-likelihood at draw s is log_likelihood[s * stride]. */
-IDM_CHECKED idm_status idm_leave_one_out(const double *log_likelihood, size_t draws, size_t stride,
-                                         double efficiency, idm_left_out *ret_left_out,
-                                         idm_error *opt_error);
+idm_status idm_leave_one_out(const double *log_likelihood, size_t draws, size_t stride,
+                             double efficiency, idm_left_out *ret_left_out, idm_error *opt_error);
 
 /* The largest reliable Pareto k of a number of draws, min(1 - 1/log10 S, 0.7). */
 double idm_good_shape(size_t draws);
@@ -59,8 +57,8 @@ typedef struct idm_elpd {
   const char *reason; /* why se is NaN; NULL if it is not */
 } idm_elpd;
 
-IDM_CHECKED idm_status idm_elpd_total(const double *elpd, size_t units, idm_elpd *ret_total,
-                                      idm_error *opt_error);
+idm_status idm_elpd_total(const double *elpd, size_t units, idm_elpd *ret_total,
+                          idm_error *opt_error);
 
 /* Paired difference of two models, a less b. */
 typedef struct idm_elpd_difference {
@@ -73,8 +71,8 @@ typedef struct idm_elpd_difference {
   const char *reason; /* why a number is NaN; NULL if none is */
 } idm_elpd_difference;
 
-IDM_CHECKED idm_status idm_elpd_compare(const double *elpd_a, const double *elpd_b, size_t units,
-                                        idm_elpd_difference *ret_difference, idm_error *opt_error);
+idm_status idm_elpd_compare(const double *elpd_a, const double *elpd_b, size_t units,
+                            idm_elpd_difference *ret_difference, idm_error *opt_error);
 
 /* === stacking =============================================================================== */
 
@@ -89,9 +87,8 @@ typedef struct idm_stacking {
 /* Weights on the simplex that maximise the objective for elpd[unit][model], into weight[models].
  * IDM_INPUT if every model gives a unit density 0; IDM_NUMERICAL if the gap stays above 1e-10 per
  * unit. */
-IDM_CHECKED idm_status idm_stacking_weights(const double *elpd, size_t units, size_t models,
-                                            double *weight, idm_stacking *ret_stacking,
-                                            idm_error *opt_error);
+idm_status idm_stacking_weights(const double *elpd, size_t units, size_t models, double *weight,
+                                idm_stacking *ret_stacking, idm_error *opt_error);
 
 /* === model_selection ======================================================================== */
 
@@ -111,13 +108,13 @@ typedef struct idm_model_selection {
 /* Select by log_evidence[person][model], of which a row may contain -inf but not only.
  * `prior_count` > 0 is the prior count of every model. IDM_NUMERICAL if the counts do not converge.
  */
-IDM_CHECKED idm_status idm_model_select(const double *log_evidence, size_t people, size_t models,
-                                        double prior_count, idm_model_selection *selection,
-                                        idm_error *opt_error);
+idm_status idm_model_select(const double *log_evidence, size_t people, size_t models,
+                            double prior_count, idm_model_selection *selection,
+                            idm_error *opt_error);
 
 /* P(number k is the largest) for every k of a Dirichlet distribution, to 1e-8, by quadrature. */
-IDM_CHECKED idm_status idm_dirichlet_exceedance(const double *count, size_t models,
-                                                double *exceedance, idm_error *opt_error);
+idm_status idm_dirichlet_exceedance(const double *count, size_t models, double *exceedance,
+                                    idm_error *opt_error);
 
 /* === bridge ================================================================================= */
 
@@ -145,9 +142,8 @@ typedef struct idm_bridge {
  * need; IDM_NUMERICAL if the covariance is singular, the target has density 0 at a draw or at all
  * proposals, the iteration does not converge, or the error cannot be computed. Returns errors of
  * the target. */
-IDM_CHECKED idm_status idm_bridge_sample(const idm_target *target, const idm_bridge_draws *draws,
-                                         uint64_t seed, idm_bridge *ret_bridge,
-                                         idm_error *opt_error);
+idm_status idm_bridge_sample(const idm_target *target, const idm_bridge_draws *draws, uint64_t seed,
+                             idm_bridge *ret_bridge, idm_error *opt_error);
 
 /* === accuracy =============================================================================== */
 
@@ -156,8 +152,8 @@ IDM_CHECKED idm_status idm_bridge_sample(const idm_target *target, const idm_bri
 /* Increasing function of x that fits y[count] by weighted least squares (isotonic regression by the
  * pool adjacent violators algorithm), at x[count], into fitted, which may be y. Equal x have equal
  * values. opt_weight NULL: all 1; weights are positive. */
-IDM_CHECKED idm_status idm_isotonic(const double *x, const double *y, const double *opt_weight,
-                                    size_t count, double *fitted, idm_error *opt_error);
+idm_status idm_isotonic(const double *x, const double *y, const double *opt_weight, size_t count,
+                        double *fitted, idm_error *opt_error);
 
 typedef struct idm_accuracy {
   double brier;
@@ -169,14 +165,13 @@ typedef struct idm_accuracy {
   double miscalibration;    /* brier = miscalibration - discrimination + uncertainty */
   double discrimination;
   double uncertainty;
-  const char *reason; /* why average precision and areas are NaN; NULL if they are not */
+  const char *reason; /* why an area is NaN; NULL if none is */
 } idm_accuracy;
 
-/* Accuracy of probability[count] of events, occurred[count] (0 or 1). Without an event, or without
- * a non-event, precision-recall and ROC areas do not exist. */
-IDM_CHECKED idm_status idm_accuracy_of_events(const double *probability,
-                                              const unsigned char *occurred, size_t count,
-                                              idm_accuracy *ret_accuracy, idm_error *opt_error);
+/* Accuracy of probability[count] of events, occurred[count] (0 or 1). Without an event, average
+ * precision and both areas do not exist; without a non-event, the ROC area does not. */
+idm_status idm_accuracy_of_events(const double *probability, const unsigned char *occurred,
+                                  size_t count, idm_accuracy *ret_accuracy, idm_error *opt_error);
 
 /* Forecasts of decisions. */
 typedef struct idm_forecasts {
@@ -190,8 +185,8 @@ typedef struct idm_forecasts {
 /* Accuracy of forecasts of decisions: every available action of every decision is an event (one
  * action against the rest, pooled). log_loss is the mean of -log p of the actions taken, which is
  * scikit-learn's for several classes. */
-IDM_CHECKED idm_status idm_accuracy_of_decisions(const idm_forecasts *forecasts,
-                                                 idm_accuracy *ret_accuracy, idm_error *opt_error);
+idm_status idm_accuracy_of_decisions(const idm_forecasts *forecasts, idm_accuracy *ret_accuracy,
+                                     idm_error *opt_error);
 
 /* === power_scaling ========================================================================== */
 
@@ -200,18 +195,17 @@ IDM_CHECKED idm_status idm_accuracy_of_decisions(const idm_forecasts *forecasts,
 
 /* Weights of draws, which sum to 1, if a component with log density log_density[count] at the draws
  * is raised to `power`; smoothed by PSIS. */
-IDM_CHECKED idm_status idm_power_weights(const double *log_density, size_t count, double power,
-                                         double *weight, idm_error *opt_error);
+idm_status idm_power_weights(const double *log_density, size_t count, double power, double *weight,
+                             idm_error *opt_error);
 
 /* Cumulative Jensen-Shannon distance between x[count] with equal weights and with `weight`, the
  * larger of those of x and -x; 0 if all x are equal. */
-IDM_CHECKED idm_status idm_cumulative_distance(const double *x, const double *weight, size_t count,
-                                               double *ret_distance, idm_error *opt_error);
+idm_status idm_cumulative_distance(const double *x, const double *weight, size_t count,
+                                   double *ret_distance, idm_error *opt_error);
 
 /* Sensitivity of quantity[count] to powers 0.99 and 1.01 of a component with log_density[count]; at
  * 0.05 and above, the quantity depends on the component. */
-IDM_CHECKED idm_status idm_power_sensitivity(const double *log_density, const double *quantity,
-                                             size_t count, double *ret_sensitivity,
-                                             idm_error *opt_error);
+idm_status idm_power_sensitivity(const double *log_density, const double *quantity, size_t count,
+                                 double *ret_sensitivity, idm_error *opt_error);
 
 #endif
