@@ -26,10 +26,11 @@ people=$(dirname "$program")/idm_people
 mkdir -p "$results"
 
 # Name, estimated minutes on two cores of 2.5 GHz, and the property that the part checks. Estimates are half of the
-# processor time of a fraction of a part, extrapolated. Those of arviz, grid, pairs, folders, sanitizers, audit-adni,
-# joint-adni, other-arch, debian13 and analyser are rough.
+# processor time of a fraction of a part, extrapolated. Those of arviz, comparison, grid, pairs, folders, sanitizers,
+# audit-adni, joint-adni, other-arch, debian13 and analyser are rough.
 parts="\
 arviz           3  ArviZ reads the files of a run, and agrees
+comparison      4  comparison of models equals ArviZ 1.x, scikit-learn and SciPy on other arrays than the tests
 grid           10  posteriors equal those of an independent implementation on a grid
 tails           3  posteriors with long tails and separate modes are right, or not trusted
 alarms         35  the model's half of the verdict fails one right model of a hundred, and sees wrong ones
@@ -71,6 +72,17 @@ packages() {
     { python3 -m venv "$folder/venv" && "$folder/venv/bin/pip" install -q -r requirements.txt; }
 }
 part_arviz() { packages && python3 compare_arviz.py "$program" "$1" "$python"; }
+# ArviZ 1.x, in an environment of its own. It requires a later Python by its metadata alone.
+part_comparison() {
+  local own=$folder/venv-comparison seed
+  "$own/bin/python" -c 'import arviz_stats, sklearn' 2>/dev/null ||
+    { python3 -m venv "$own" && "$own/bin/pip" install -q -r requirements-comparison.txt &&
+      "$own/bin/pip" install -q --no-deps --ignore-requires-python arviz-stats==1.3.3 arviz-base==1.3.1; } || return
+  for seed in 1 2 3; do
+    "$own/bin/python" ../tests/golden_comparison/make_comparison.py $seed "$1-$seed.json" &&
+      python3 ../tests/comparison.py "$1-$seed.json" "$(dirname "$program")/tests/comparison_peer" || return
+  done
+}
 part_grid() { packages && OPENBLAS_NUM_THREADS=1 "$python" grid.py "$program" "$1"; }
 part_tails() { python3 tails.py "$program" "$1"; }
 part_alarms() { python3 alarms.py "$program" "$1" 200; }
