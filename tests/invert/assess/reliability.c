@@ -89,7 +89,8 @@ static void test_worst(void **state)
 static void test_projection(void **state)
 {
   (void)state;
-  static const double p[DECISIONS] = {0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98}, shift = -0.05;
+  static const double p[DECISIONS] = {0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98, 0.98},
+                      shift = -0.05;
   static const int first[DECISIONS] = {1, 1, 1, 1, 1, 1, 1, 1};
   by_hand h;
   reliability c;
