@@ -44,10 +44,11 @@ static idm_problem *problem_of(const idm_planner *planner, size_t id)
     idm_theta_set_scalar(problem->theta, IDM_DELAY_RATE, 0.5);
   }
   const idm_block *block = &problem->theta->block[id];
-  /* The point-based planner refuses these blocks when free: tests/plan/point/point_based.c tests
-   * the refusal. */
-  const bool refused = strcmp(planner->name, "point-based") == 0 &&
-                       (id == IDM_CERTAINTY || id == IDM_BELIEF_UTILITY);
+  /* These blocks are refused when free, which tests/plan/point/point_based.c and
+   * tests/invert/inverse.c test. */
+  const bool refused = (strcmp(planner->name, "point-based") == 0 &&
+                        (id == IDM_CERTAINTY || id == IDM_BELIEF_UTILITY)) ||
+                       (planner->transitions && (id == IDM_UTILITY || id == IDM_DISCOUNT));
   if (!refused && idm_agent_reads(&problem->agent, id) && block->info->scales && block->size)
     return problem;
   idm_problem_destroy(problem);

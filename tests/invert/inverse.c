@@ -83,6 +83,31 @@ static void choices(void **state)
   idm_problem_destroy(problem);
 }
 
+/* A likelihood of controllers is rough in the numbers of their plan; those of the choice after it
+ * can be free, whatever the budget. */
+static void controllers(void **state)
+{
+  (void)state;
+  const idm_inverse inverse = demanding(IDM_ANY_PLANNER, 0);
+  static const char *const cases[][2] = {{"lapse", NULL},
+                                         {"perseverance", NULL},
+                                         {"utility", "it cannot infer utility"},
+                                         {"discount", "it cannot infer discount"},
+                                         {"lapse,discount", "it cannot infer discount"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    idm_problem *problem = support_reversal(idm_planner_find("controller"));
+    idm_data *data = support_data(problem, "agent,action,observation,reward\na,left,win,1\n");
+    problem->agent.budget = 1;
+    check(idm_problem_set_free(problem, cases[i][0], &support_error));
+    if (cases[i][1])
+      refused(&inverse, problem, data, cases[i][1]);
+    else
+      check(idm_inverse_check(&inverse, problem, data, &support_error));
+    idm_data_destroy(data);
+    idm_problem_destroy(problem);
+  }
+}
+
 /* Every kind of evidence can be required, and the error names the missing column. */
 static void columns(void **state)
 {
@@ -169,13 +194,10 @@ static void preferences(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(families),
-      cmocka_unit_test(derivatives),
-      cmocka_unit_test(choices),
-      cmocka_unit_test(columns),
-      cmocka_unit_test(rewards_of_the_planner),
-      cmocka_unit_test(preferences),
-      cmocka_unit_test(blocks),
+      cmocka_unit_test(families),    cmocka_unit_test(derivatives),
+      cmocka_unit_test(choices),     cmocka_unit_test(controllers),
+      cmocka_unit_test(columns),     cmocka_unit_test(rewards_of_the_planner),
+      cmocka_unit_test(preferences), cmocka_unit_test(blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
