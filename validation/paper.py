@@ -7,6 +7,7 @@ the same logs, and one for the values reported by the paper or by the authors' c
 and figures on one page.
 """
 
+import csv
 import os
 import statistics
 import sys
@@ -23,6 +24,8 @@ AUTHORS = {("optimistic", "beta"): (1.35, 0.09), ("non-adaptive", "eta"): (61, 1
            ("inflexible", "alpha"): (10.2, 0.4), ("flexible", "alpha"): (0.497, 0.031)}
 # Figure 3a: the mode marked in the printed figure, read to one pixel (2e-6, .0005 and .005 wide).
 MODES = {"extremely flexible": "1.9e-05", "flexible": "0.4956", "inflexible": "10.11"}
+FLEXIBILITY = ("extremely flexible", "flexible", "inflexible")  # Figure 3a
+DISTINCT = ("non-adaptive", "optimistic")  # Figures 3b and 3c
 SEEDS = range(1, 11)
 FEW = range(1, 6)
 HELD_ALPHA = {"alpha": 0.5}
@@ -33,16 +36,25 @@ FAST = ("--checks", "none")  # only intervals are read
 BOTH_SIGNS = "{alpha: {scale: inverse, prior: {normal: [0, 2]}}}"
 
 
-def flexibility(fits):
+def mode(study, run):
+    """The mode that `idm plot posterior` marks."""
+    path = os.path.join(study.folder, "posterior.csv")
+    study.call("plot", "posterior", run, "--data", path, "-o", os.path.join(study.folder, "posterior.svg"))
+    with open(path, newline="", encoding="utf-8") as stream:
+        return next(float(row["x"]) for row in csv.DictReader(stream) if row["mark"] == "mode")
+
+
+def flexibility(study, fits):
     print("posterior of alpha (beta = 1000, eta = .001 held), 1,000 patients")
-    print(f"{'agent':20} {'truth':>8}  {'ours: mean ± sd [90 %]':34} {'paper scheme, same log':34} {'printed mode':13} "
-          "authors' code")
-    for agent in ("extremely flexible", "flexible", "inflexible"):
+    print(f"{'agent':20} {'truth':>8}  {'ours: mean ± sd [90 %]':34} {'ours: mode':10} {'printed mode':13} "
+          f"{'paper scheme, same log':35} authors' code")
+    for agent in FLEXIBILITY:
         ours, theirs = (fits[kind, agent, 1].result() for kind in ("alpha", "alpha paper"))
         known = AUTHORS.get((agent, "alpha"))
         print(f"{agent:20} {AGENTS[agent]['alpha']:8g}  {interval(ours['posterior']['alpha']):34} "
-              f"{interval(theirs['posterior']['alpha']):34} {MODES[agent]:13} {'%g ± %g' % known if known else '-'}")
-        print(f"{'':30} {converged(ours):34} {converged(theirs)}")
+              f"{mode(study, ours['run']):<10.4g} {MODES[agent]:13} {interval(theirs['posterior']['alpha']):35} "
+              f"{'%g ± %g' % known if known else '-'}")
+        print(f"{'':30} {converged(ours):59} {converged(theirs)}")
         sentence = ours["identification"]["alpha"]["sentence"]
         if "by the prior" in sentence:
             print(f"{'':30} {sentence}")
@@ -50,7 +62,7 @@ def flexibility(fits):
 
 def joint(fits):
     print("joint posterior of beta, eta (alpha = .5 held), 1,000 patients, log 1")
-    for agent in ("non-adaptive", "optimistic"):
+    for agent in DISTINCT:
         ours, theirs = (fits[kind, agent, 1].result() for kind in ("joint", "joint paper"))
         print(f"{agent} (beta = {AGENTS[agent]['beta']:g}, eta = {AGENTS[agent]['eta']:g})")
         for name in ("inverse_beta", "eta"):
@@ -129,11 +141,11 @@ def start_fits(study):
         fits[kind, agent, seed] = study.fit(kind.replace(" ", "-"), agent, seed, *rest)
 
     paper = ("--sampler", "paper")
-    for agent in ("extremely flexible", "flexible", "inflexible"):
+    for agent in FLEXIBILITY:
         fit("alpha", agent, 1, "alpha", HELD_NEUTRAL, *FULL)
         for seed in FEW if agent != "extremely flexible" else [1]:
             fit("alpha paper", agent, seed, "alpha", HELD_NEUTRAL, *FAST, *paper)
-    for agent in ("non-adaptive", "optimistic"):
+    for agent in DISTINCT:
         for seed in SEEDS:
             fit("joint", agent, seed, "beta,eta", HELD_ALPHA, *(FULL if seed == 1 else FAST))
         for seed in FEW:
@@ -147,11 +159,12 @@ def start_fits(study):
 
 def figures_3(fits):
     """Arguments of `idm plot` for Figure 3: caption, arguments."""
-    for agent in ("extremely flexible", "flexible", "inflexible"):
+    for agent in FLEXIBILITY:
         truth = AGENTS[agent]["alpha"]
-        yield (f"(a) {agent}: alpha, true value {truth:g}, with its mode.",
+        shape = "; the data bound it above only, and the prior shapes the rest" if truth < 1e-3 else ""
+        yield (f"(a) {agent}: alpha, true value {truth:g}, with its mode{shape}.",
                ["posterior", fits["alpha", agent, 1].result()["run"], "--truth", f"alpha={truth}", "--size", "narrow"])
-    for letter, agent in ("b", "non-adaptive"), ("c", "optimistic"):
+    for letter, agent in zip("bc", DISTINCT):
         truth = AGENTS[agent]
         yield (f"({letter}) {agent}: 1/beta and eta, true values {1 / truth['beta']:g} and {truth['eta']:g}, with the mode.",
                ["joint", fits["joint", agent, 1].result()["run"], "--truth", f"1/beta={1 / truth['beta']}",
@@ -169,7 +182,7 @@ def main():
     page.add("Figure 2: Bounded Rational Control (Section 5)", paper_agents.figure_2, study,
              figures=[("What each agent does at every belief, and its belief after 0, 1, 2 and 3 positive tests.",
                        paper_agents.plot_six(study)[0])])
-    page.add("Figure 3: Inverse Bounded Rational Control (Section 5.1)", lambda: (flexibility(fits), joint(fits)),
+    page.add("Figure 3: Inverse Bounded Rational Control (Section 5.1)", lambda: (flexibility(study, fits), joint(fits)),
              figures=figures_3(fits))
     page.add("Section 5.2: IBRC separates optimistic from non-adaptive behaviour", distinction, fits)
     page.add("Section 5.2: Bayesian IRL does not", paper_ratio.report, fits, SEEDS)

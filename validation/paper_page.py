@@ -7,7 +7,7 @@ import os
 import sys
 
 STYLE = """body{font:16px/1.5 sans-serif;max-width:1000px;margin:0 auto;padding:24px}
-svg{max-width:100%;height:auto}pre{overflow-x:auto;font-size:12px;background:#8882;padding:10px}
+svg{max-width:100%;height:auto}pre{white-space:pre-wrap;font-size:12px;background:#8882;padding:10px}
 .row{display:flex;flex-wrap:wrap;gap:8px}.row figure{margin:0;flex:1 1 300px}
 figcaption{font-size:14px}:root{color-scheme:light dark}"""
 
@@ -48,7 +48,7 @@ class Page:
             function(*arguments)
         drawings = "\n".join(self.draw(*figure) for figure in figures)
         self.parts.append(f'<h2>{html.escape(heading)}</h2>\n<div class="row">{drawings}</div>\n'
-                          f'<pre tabindex="0">{html.escape(text.getvalue())}</pre>')
+                          f'<pre>{html.escape(text.getvalue())}</pre>')
 
     def write(self, path):
         page = (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>The paper again</title>'
