@@ -23,7 +23,7 @@ set(fits
   test_plan_believer_slope_set test_plan_control_backup test_plan_control_forward test_plan_learner
   test_plan_network_recurrent test_plan_network_recurrent_slope test_plan_tabular_controller_learn
   test_plan_tabular_q_learning test_report_report
-  command_line_fits command_line_people command_line_calibration command_line_lives adni pages test_invert_people_report test_invert_audit_joint
+  command_line_fits command_line_people command_line_calibration command_line_lives adni adni_lattice paper_figures pages test_invert_people_report test_invert_audit_joint
   test_invert_audit_dynamics test_invert_audit_cohorts test_invert_audit_additivity test_invert_audit_prior_conflict test_learn_modes)
 # qemu-user 7.2 enters a signal handler of x86-64 with a stack misaligned by 8 bytes, and aligned stores fault there.
 set(signals test_cli_progress)
