@@ -210,6 +210,16 @@ double idm_free_utility_coefficient(const idm_free_utility *free_utility, size_t
   return free_utility->number[entry] == (int32_t)number;
 }
 
+void idm_free_utility_sizes(const idm_free_utility *free_utility, double *size)
+{
+  for (size_t k = 0; k < free_utility->count; k++) {
+    size[k] = 0;
+    for (size_t e = 0; e < free_utility->entries && free_utility->features; e++)
+      size[k] = fmax(size[k], fabs(idm_free_utility_coefficient(free_utility, e, k)));
+    if (!(size[k] > 0)) size[k] = 1;
+  }
+}
+
 double idm_free_utility_constant(const idm_free_utility *free_utility, size_t entry)
 {
   if (free_utility->features) return free_utility->base ? free_utility->base[entry] : 0;
@@ -316,9 +326,10 @@ static double *null_space(size_t rows, size_t columns, double *a, size_t *ret_co
 }
 
 /* Stores directions [count][free] in the optimality record, which takes ownership, in reduced row
- * echelon form. */
-static idm_status store_directions(double *direction, size_t count, idm_optimality *optimality,
-                                   idm_error *opt_error)
+ * echelon form. Elements are in units of 1 / opt_size[free], which does not apply to what is
+ * stored. */
+static idm_status store_directions(double *direction, size_t count, const double *opt_size,
+                                   idm_optimality *optimality, idm_error *opt_error)
 {
   size_t *pivot = idm_new(count, sizeof *pivot);
   if (!direction || !pivot) {
@@ -332,6 +343,8 @@ static idm_status store_directions(double *direction, size_t count, idm_optimali
   optimality->evaluated = true;
   for (size_t i = 0; i < optimality->open * optimality->free; i++)
     if (fabs(direction[i]) < tolerance) direction[i] = 0; /* relative to pivots of 1 */
+  for (size_t i = 0; opt_size && i < optimality->open * optimality->free; i++)
+    direction[i] *= opt_size[pivot[i / optimality->free]] / opt_size[i % optimality->free];
   free(pivot);
   return IDM_OK;
 }
@@ -347,7 +360,7 @@ idm_status idm_nullspace_design(size_t count, double *rows, idm_optimality *opti
     return IDM_OK;
   }
   double *basis = null_space(count, optimality->free, rows, &open);
-  return store_directions(basis, open, optimality, opt_error);
+  return store_directions(basis, open, NULL, optimality, opt_error);
 }
 
 /* --- shaping -------------------------------------------------------------------------------- */
@@ -502,6 +515,14 @@ static size_t count_unvisited(const shaping_system *p)
   return unvisited;
 }
 
+/* Divides the unknown weights of features by their sizes, so that tolerances do not depend on the
+ * scales of features. */
+static void scale_weights(const shaping_system *p, size_t count, const double *size, double *rows)
+{
+  for (size_t i = 0; p->free_utility->features && i < count; i++)
+    for (size_t k = 0; k < p->own; k++) rows[i * p->width + p->mdps * p->states + k] /= size[k];
+}
+
 /* Solves the system if it is small enough; add_rows adds at most extra_rows further conditions,
  * unless it is NULL. */
 static idm_status solve(shaping_system *p, size_t extra_rows,
@@ -522,19 +543,23 @@ static idm_status solve(shaping_system *p, size_t extra_rows,
   size_t count = 0;
   const size_t most = p->mdps * (p->free_utility->entries + p->states) + extra_rows;
   double *rows = idm_new(idm_times(most, p->width), sizeof *rows);
+  double *size = idm_new(p->free_utility->count, sizeof *size);
   double *solution = NULL;
   double *direction = NULL;
-  idm_status status = rows ? IDM_OK : idm_fail_memory(opt_error);
+  idm_status status = rows && size ? IDM_OK : idm_fail_memory(opt_error);
   if (status == IDM_OK) {
     size_t conditions = put_conditions(p, rows);
     if (add_rows) conditions += add_rows(p, context, rows + conditions * p->width);
+    idm_free_utility_sizes(p->free_utility, size);
+    scale_weights(p, conditions, size, rows);
     solution = null_space(conditions, p->width, rows, &count);
     if (solution) direction = directions(p, solution, count);
-    status = store_directions(direction, count, optimality, opt_error);
+    status = store_directions(direction, count, size, optimality, opt_error);
   }
   if (status == IDM_OK) idm_nullspace_note_unvisited(count_unvisited(p), p->states, optimality);
   free(p->first);
   free(rows);
+  free(size);
   free(solution);
   return status;
 }

@@ -321,6 +321,8 @@ idm_status idm_free_utility_keys(const idm_problem *problem, const idm_free_util
                                  double *key, idm_error *opt_error);
 /* weight[count]: number of entries of each free number; 1 for the weight of a feature. */
 void idm_free_utility_weights(const idm_free_utility *free_utility, double *weight);
+/* size[count]: largest coefficient of the weight of a feature; 1 without features. */
+void idm_free_utility_sizes(const idm_free_utility *free_utility, double *size);
 /* d entry / d number, and the constant part of an entry. */
 double idm_free_utility_coefficient(const idm_free_utility *free_utility, size_t entry,
                                     size_t number);

@@ -491,13 +491,15 @@ static void note_result(const idm_mdp *mdp, const idm_free_utility *free_utility
         opt_chosen->folds, opt_chosen->trajectories ? "trajectories" : "decisions",
         opt_chosen->value >= opt_chosen->max_value ? "; larger ones were not compared" : "");
   if (isinf(settings->lambda))
-    idm_notes_add(&f->words,
-                  free_utility->features
-                      ? "no penalty on weights: the plan's mean features equal the demonstrator's "
-                        "to %.1g, and of all weights that fit as well these have the least norm"
-                      : "no penalty on utilities: the plan's occupancy equals the demonstrator's "
-                        "to %.1g, and of all utilities that fit as well these have the least norm",
-                  derivative);
+    idm_notes_add(
+        &f->words,
+        free_utility->features
+            ? "no penalty on weights: the plan's mean features equal the demonstrator's "
+              "to %.1g, and of all weights that fit as well these have the least norm in units "
+              "of the features"
+            : "no penalty on utilities: the plan's occupancy equals the demonstrator's "
+              "to %.1g, and of all utilities that fit as well these have the least norm",
+        derivative);
   if (mdp->horizon)
     idm_notes_add(&f->words,
                   "with a horizon plans change from step to step; the policy is that of the first");

@@ -44,23 +44,20 @@ static double dot(size_t n, const double *a, const double *b)
   return sum;
 }
 
+/* Sum of squares of the entries of a gradient, each in its unit. */
+static double scaled_square(const descent *d, const double *gradient)
+{
+  double sum = 0;
+  for (size_t i = 0; i < d->n; i++) sum += pow(gradient[i] / d->unit[i], 2);
+  return sum;
+}
+
 /* Largest entry of a gradient, each in its unit. */
 static double scaled_norm(const descent *d, const double *gradient)
 {
   double most = 0;
   for (size_t i = 0; i < d->n; i++) most = fmax(most, fabs(gradient[i]) / d->unit[i]);
   return most;
-}
-
-static void set_unit(const descent *d)
-{
-  const idm_free_utility *free_utility = d->margin->free_utility;
-  for (size_t i = 0; i < d->n; i++) {
-    d->unit[i] = 0;
-    for (size_t e = 0; e < free_utility->entries && free_utility->features; e++)
-      d->unit[i] = fmax(d->unit[i], fabs(idm_free_utility_coefficient(free_utility, e, i)));
-    if (!(d->unit[i] > 0)) d->unit[i] = 1;
-  }
 }
 
 /* --- derivatives ---------------------------------------------------------------------------- */
@@ -108,18 +105,22 @@ static void hessian_product(const descent *d)
 
 /* --- steps ---------------------------------------------------------------------------------- */
 
-/* Diagonal preconditioner by the occupancy of the number's entries. Without a penalty it is the
- * identity, so that steps stay in the range of the Hessian. */
+/* Diagonal preconditioner by the occupancy of the number's entries. Without a penalty it is that of
+ * weights in units of their features (the identity without features), so that steps stay in the
+ * range of the Hessian in these units. */
 static void set_preconditioner(const descent *d)
 {
   const idm_smooth_margin *m = d->margin;
   idm_soft_plan_occupancy(m->plan, d->change);
   idm_free_utility_backward(m->free_utility, d->change, d->preconditioner);
   /* Features can have either sign, so their sums do not estimate curvature. */
-  const bool equal_scales = isinf(m->lambda) || m->free_utility->features;
   for (size_t i = 0; i < d->n; i++)
-    d->preconditioner[i] =
-        equal_scales ? 1 : 1 / (1 / m->lambda + d->preconditioner[i] / m->plan->alpha);
+    if (isinf(m->lambda))
+      d->preconditioner[i] = 1 / (d->unit[i] * d->unit[i]);
+    else if (m->free_utility->features)
+      d->preconditioner[i] = 1;
+    else
+      d->preconditioner[i] = 1 / (1 / m->lambda + d->preconditioner[i] / m->plan->alpha);
 }
 
 /* step = -H^-1 gradient by conjugate gradients, to a tolerance that tightens towards convergence.
@@ -135,7 +136,7 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
     d->direction[i] = d->preconditioner[i] * d->residual[i];
   }
   double preconditioned_square = dot(n, d->residual, d->direction);
-  double squared_residual = dot(n, d->residual, d->residual);
+  double squared_residual = scaled_square(d, d->residual);
   const double residual_goal =
       fmax(tolerance * tolerance * squared_residual, d->gradient_noise * d->gradient_noise);
   const size_t limit = 4 * n + 50;
@@ -161,7 +162,7 @@ static idm_status find_step(const descent *d, double tolerance, idm_error *opt_e
       d->direction[i] =
           d->preconditioner[i] * d->residual[i] + next / preconditioned_square * d->direction[i];
     preconditioned_square = next;
-    squared_residual = dot(n, d->residual, d->residual);
+    squared_residual = scaled_square(d, d->residual);
   }
   return IDM_OK;
 }
@@ -255,9 +256,9 @@ idm_status idm_smooth_margin_minimise(const idm_smooth_margin *margin, double *x
   for (size_t i = 0; i < 11; i++) *part[i] = work + i * n;
   d.entry = work + 11 * n;
   d.change = d.entry + entries;
-  set_unit(&d);
+  idm_free_utility_sizes(margin->free_utility, d.unit);
   idm_free_utility_backward(margin->free_utility, margin->demonstrated, d.step);
-  d.gradient_noise = 16 * DBL_EPSILON * sqrt(dot(n, d.step, d.step));
+  d.gradient_noise = 16 * DBL_EPSILON * sqrt(scaled_square(&d, d.step));
   idm_status status = descend(&d, opt_error);
   if (status == IDM_OK) {
     memcpy(x, d.best, n * sizeof *x);

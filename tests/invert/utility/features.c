@@ -404,6 +404,44 @@ static void test_refused(void **state)
   }
 }
 
+/* Without a penalty the unit of a feature changes its weight alone, be it 1e-12, and what is open
+ * too: x = y + 2 z, so that one direction is open. */
+static void test_free_scales(void **state)
+{
+  (void)state;
+  static const char form[] = SPACES
+      "features: {x: {left: [1, 0, 2], right: [0, 0.5, 0]}, y: {left: [1, 0, 0], right: [0, 0.5, "
+      "0]}, z: {left: [0, 0, %.1e]}}\nfeature_weights: {x: 1, y: 0.5, z: 0}\nfree: [utility]\n";
+  static const double unit[] = {1, 1e-12};
+  double value[2][3], direction[2][3];
+  idm_fit_settings settings;
+  idm_fit_settings_default(&settings);
+  settings.lambda = INFINITY;
+  idm_data *data = log_of(every_entry.entries, false);
+  for (size_t i = 0; i < 2; i++) {
+    char text[900];
+    snprintf(text, sizeof text, form, unit[i]);
+    idm_problem *problem = support_yaml(text);
+    idm_posterior *p = support_fit("regularised-margin", problem, data, &settings);
+    assert_true(idm_optimality_certified(p->finding));
+    assert_int_equal(p->finding->open, 1);
+    memcpy(value[i], p->value, sizeof value[i]);
+    memcpy(direction[i], p->finding->direction, sizeof direction[i]);
+    value[i][2] *= unit[i];
+    direction[i][2] *= unit[i];
+    idm_posterior_destroy(p);
+    idm_problem_destroy(problem);
+  }
+  for (size_t k = 0; k < 3; k++) {
+    assert_near(value[1][k], value[0][k], 1e-8);
+    assert_near(direction[1][k], direction[0][k], 1e-8);
+  }
+  assert_near(direction[0][0], 1, 1e-12);
+  assert_near(direction[0][1], -1, 1e-8);
+  assert_near(direction[0][2], -2, 1e-8);
+  idm_data_destroy(data);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -412,7 +450,7 @@ int main(void)
       cmocka_unit_test(test_perturbation), cmocka_unit_test(test_hidden),
       cmocka_unit_test(test_preferences),  cmocka_unit_test(test_overlapping),
       cmocka_unit_test(test_scales),       cmocka_unit_test(test_sets),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_free_scales),  cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
