@@ -415,7 +415,7 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
   idm_data *data;
   check(idm_simulate(truth->setting, idm_workspace_behavior(c.workspace), &simulation, &data,
                      &support_error));
-  if (k->anew) asked_unite(data);
+  if (k->anew) assign_one_agent(data);
   idm_workspace_destroy(c.workspace);
   idm_theta_destroy(c.theta);
   idm_problem_destroy(truth);
@@ -426,8 +426,8 @@ static idm_data *simulate(const kind *k, size_t decisions, uint64_t seed)
 
 static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed)
 {
-  asked a;
-  asked_open(&a, make(k, k->problem), simulate(k, decisions, seed), k->free_blocks);
+  assessed_fit a;
+  assessed_fit_open(&a, make(k, k->problem), simulate(k, decisions, seed), k->free_blocks);
   check(idm_assess_model(&a.q, &support_error));
   const idm_model_check *m = &a.assessment->model;
   for (size_t i = 0; i < IDM_TEST_COUNT; i++)
@@ -442,7 +442,7 @@ static void judge(const kind *k, size_t decisions, uint64_t seed, size_t *failed
   fprintf(stderr, "\n");
   for (size_t i = 0; i < a.assessment->misfits.count; i++)
     fprintf(stderr, "    %s\n", a.assessment->misfits.text[i]);
-  asked_close(&a);
+  assessed_fit_close(&a);
 }
 
 /* The scores of one person, at a draw of a short chain. */

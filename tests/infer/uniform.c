@@ -68,7 +68,8 @@ static void test_binomial(void **state)
     idm_binomial_interval(n, p, 0.95, &low, &high);
     for (size_t k = 0; k < low; k++) below += chance[k];
     for (size_t k = high + 1; k <= n; k++) above += chance[k];
-    assert_near(idm_binomial_tail(n, p, high + 1), above, 1e-13);
+    /* Logarithms of n! are up to 1,700, with a rounding error of 2e-13. */
+    assert_near(idm_binomial_tail(n, p, high + 1), above, 1e-11);
     assert_true(below <= 0.025 && above <= 0.025);
     assert_true(below + chance[low] > 0.025 && above + chance[high] > 0.025);
   }
