@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/soft.h"
 #include "base/statistics.h"
+#include "base/vector.h"
 #include "plan/choice.h"
 #include "plan/control/control.h"
 
@@ -145,37 +146,63 @@ static void group_forward(adjoint *a, const double *v, const action_model *w, si
   successor_value(a, v, w, total);
 }
 
-/* All groups at once, for three states. */
-static void triangle_forward(adjoint *a, const double *v, const action_model *w)
+/* Expected certainty of successors. */
+IDM_INLINE double expected_certainty(const triangle_function *f, const triangle_successors *z)
 {
-  const control *c = a->c;
+  idm_lane share, derivative, top;
+  idm_lane_bits state[3];
+  double sum = 0;
+  triangle_certainty(f, z, &share, &derivative, &top, state);
+  for (size_t l = 0; l < z->count; l++) sum += z->p[l] * share[l];
+  return sum;
+}
+
+/* Stores the slopes of successor l, and its points as entries from `at` on. */
+IDM_INLINE void store_successor(const adjoint *a, const action_model *w,
+                                const triangle_successors *z, const triangle_cells *cells,
+                                const idm_lane *slope, size_t l, size_t at)
+{
   const adjoint_lookahead *lookahead = &a->lookahead;
-  const size_t n = w->model.observations;
-  size_t at = w->at * n * 3;
-  for (size_t x = 0; x < n; x++) {
-    const double *group_emission = w->model.emission + x;
-    const double one = lookahead->emitter[1] * group_emission[n],
-                 two = lookahead->emitter[2] * group_emission[2 * n];
-    const double p = lookahead->emitter[0] * group_emission[0] + one + two;
-    if (!(p > 0)) continue;
-    const triangle_cell cell = triangle_locate(c->lattice->resolution, one / p, two / p);
-    double derivative[3];
-    const double value = triangle_gradient(c, &cell, v, one / p, two / p, derivative);
-    lookahead->future[w->at] += p * value;
-    lookahead->surprise[w->at] -= p * log(p); /* used by the derivative with respect to eta alone */
-    if (c->award_free)
-      lookahead->expected_certainty[w->at] += p * triangle_certainty(c, 1, one / p, two / p).share;
-    for (size_t s = 0; s < 3; s++)
-      lookahead->emitter_gradient[s] += c->numbers.discount * derivative[s] * group_emission[s * n];
-    lookahead->column[at] = (uint32_t)cell.at;
-    lookahead->column[at + 1] = (uint32_t)(cell.at + cell.middle);
-    lookahead->column[at + 2] = (uint32_t)(cell.at + cell.last);
-    lookahead->value[at] = p * (1 - cell.high);
-    lookahead->value[at + 1] = p * (cell.high - cell.low);
-    lookahead->value[at + 2] = p * cell.low;
-    at += 3;
+  const size_t n = w->model.observations, x = z->observation[l];
+  const idm_lane p = z->p;
+  double *to = lookahead->slope + (w->at * n + x) * 3;
+  for (size_t s = 0; s < 3; s++) {
+    to[s] = slope[s][l];
+    lookahead->emitter_gradient[s] += a->c->numbers.discount * to[s] * w->model.emission[s * n + x];
   }
-  lookahead->entries[w->at] = at - w->at * n * 3;
+  lookahead->column[at] = (uint32_t)cells->at[l];
+  lookahead->column[at + 1] = (uint32_t)cells->middle[l];
+  lookahead->column[at + 2] = (uint32_t)cells->last[l];
+  lookahead->value[at] = p[l] * (1 - cells->high[l]);
+  lookahead->value[at + 1] = p[l] * (cells->high[l] - cells->low[l]);
+  lookahead->value[at + 2] = p[l] * cells->low[l];
+}
+
+/* All groups at once; requires idm_adjoint_at_once. */
+IDM_KERNEL(static, triangle_forward, (adjoint * a, const double *v, const action_model *w),
+           (a, v, w))
+{
+  const adjoint_lookahead *lookahead = &a->lookahead;
+  const triangle_function f = triangle_function_of(a->c, v, a->c->numbers.arrival);
+  const size_t first = w->at * w->model.observations * 3;
+  size_t at = first;
+  for (size_t x = 0; x < w->model.observations;) {
+    triangle_successors z;
+    triangle_cells cells;
+    idm_lane value, slope[3];
+    triangle_collect(&w->model, lookahead->emitter, &x, &z);
+    triangle_locate(f.resolution, &z.one, &z.two, &cells);
+    triangle_evaluate(&f, &z, &cells, &value, slope);
+    idm_lane logs = z.p; /* used by the derivative with respect to eta alone */
+    idm_lane_log(&logs);
+    for (size_t l = 0; l < z.count; l++, at += 3) {
+      lookahead->future[w->at] += z.p[l] * value[l];
+      lookahead->surprise[w->at] -= z.p[l] * logs[l];
+      store_successor(a, w, &z, &cells, slope, l, at);
+    }
+    if (a->c->award_free) lookahead->expected_certainty[w->at] += expected_certainty(&f, &z);
+  }
+  lookahead->entries[w->at] = at - first;
 }
 
 /* --- one belief ----------------------------------------------------------------------------- */
@@ -191,10 +218,9 @@ static void model_forward(adjoint *a, const double *v, const double *z, size_t u
   lookahead->future[w.at] = lookahead->surprise[w.at] = lookahead->expected_certainty[w.at] = 0;
   lookahead->entries[w.at] = 0;
   memset(lookahead->emitter_gradient, 0, n.states * sizeof *lookahead->emitter_gradient);
-  const bool is_three_state =
-      c->is_three_state[m * n.actions + u] && c->numbers.eta == 0 && !c->belief_prior;
-  if (is_three_state) triangle_forward(a, v, &w);
-  for (size_t x = 0; x < n.observations && !is_three_state; x++)
+  const bool at_once = idm_adjoint_at_once(c, u, m);
+  if (at_once) triangle_forward(a, v, &w);
+  for (size_t x = 0; x < n.observations && !at_once; x++)
     if (w.group[x] == (int)x) group_forward(a, v, &w, x);
   lookahead->k[w.at] =
       c->numbers.discount * lookahead->future[w.at] + c->numbers.eta * lookahead->surprise[w.at];
@@ -229,8 +255,10 @@ static void value_backward(adjoint *a, const idm_policy_adjoint *point, double *
   if (c->belief_prior_free)
     idm_adjoint_prior(a, point->belief, at / c->models, at % c->models, derivative);
   if (c->dynamics_free)
-    idm_adjoint_dynamics(a, c->value + (to - a->value), point->belief, at / c->models,
-                         at % c->models, derivative);
+    idm_adjoint_dynamics(
+        a, c->value + (to - a->value), point->belief, at / c->models, at % c->models, derivative,
+        idm_adjoint_at_once(c, at / c->models, at % c->models) ? lookahead->slope + at * width
+                                                               : NULL);
 }
 
 /* Backward pass of one action's models, given the derivatives with respect to its Q and sigma. */
@@ -354,7 +382,8 @@ void idm_adjoint_destroy(void *content)
                          a->lookahead.q,
                          a->lookahead.entries,
                          a->lookahead.column,
-                         a->lookahead.value};
+                         a->lookahead.value,
+                         a->lookahead.slope};
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) free(owned[i]);
   free(a);
 }
@@ -393,9 +422,12 @@ static bool allocate_lookahead(adjoint *a)
   lookahead->entries = idm_new(pairs, sizeof *lookahead->entries);
   lookahead->column = idm_new(entries, sizeof *lookahead->column);
   lookahead->value = idm_new(entries, sizeof *lookahead->value);
+  lookahead->slope = idm_new(entries, sizeof *lookahead->slope);
   lookahead->q = idm_new(2 * n.actions + 2 * a->c->models + pairs * (4 + n.states) + 4 * n.states,
                          sizeof *lookahead->q);
-  if (!lookahead->entries || !lookahead->column || !lookahead->value || !lookahead->q) return false;
+  if (!lookahead->entries || !lookahead->column || !lookahead->value || !lookahead->slope ||
+      !lookahead->q)
+    return false;
   lookahead->k = lookahead->q + n.actions;
   lookahead->future = lookahead->k + pairs;
   lookahead->surprise = lookahead->future + pairs;

@@ -44,6 +44,7 @@ typedef struct adjoint_lookahead {
   size_t *entries;            /* [action][model] */
   uint32_t *column;  /* [action][model][observations * states]: lattice points that K depends on */
   double *value;     /* the same: their weights in `future` */
+  double *slope;     /* [action][model][x][state], for three states: d p(x) V(z') / d p(s',x) */
   double *emitter;   /* [state] */
   double *posterior; /* [state] */
   double *emitter_gradient;         /* [state]: dK/d emitter */
@@ -109,12 +110,17 @@ idm_status idm_adjoint_finish(void *content, idm_theta *derivative, idm_error *o
 /* Derivative of K with respect to the parameters of the belief update: the previous belief, the
  * dynamics of one (action, model), and the weights of prior and evidence. */
 
+/* Whether all observations of an (action, model) are processed at once: three states, no surprise.
+ */
+bool idm_adjoint_at_once(const control *c, size_t u, size_t m);
 /* Numbers of scratch that it needs. */
 size_t idm_adjoint_dynamics_scratch(const control *c);
 /* Adds derivatives with respect to tau, omega and the weights of the update, given the derivative
- * with respect to K(z,u,m), whose successors have the values v. Requires control->dynamics_free. */
+ * with respect to K(z,u,m), whose successors have the values v. Requires control->dynamics_free.
+ * opt_slopes, [x][state], if all observations are processed at once: the derivatives of p(x) V(z')
+ * with respect to the joint p(s',x). */
 void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
-                          double derivative);
+                          double derivative, const double *opt_slopes);
 /* Computes dK/dz into belief_gradient_k, [state], for any update. */
 void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                         double *belief_gradient_k);

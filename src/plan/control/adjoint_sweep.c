@@ -26,10 +26,16 @@ typedef struct value_adjoint {
   const double *z;
   double derivative;
   idm_filter_gradient sink;
-  double *emitter;   /* [state] */
-  double *posterior; /* [state] */
+  const double *opt_slopes; /* [x][state], for three states: see idm_adjoint_dynamics */
+  double *emitter;          /* [state] */
+  double *posterior;        /* [state] */
   double *scratch;
 } value_adjoint;
+
+bool idm_adjoint_at_once(const control *c, size_t u, size_t m)
+{
+  return c->is_three_state[m * c->sizes.actions + u] && c->numbers.eta == 0 && !c->belief_prior;
+}
 
 size_t idm_adjoint_dynamics_scratch(const control *c)
 {
@@ -104,38 +110,39 @@ static void weights_backward(const value_adjoint *k, size_t x, const double *log
 {
   const size_t n = k->action_model.observations;
   double mean[3] = {0, 0, 0},
-         sum[2] = {0, 0}; /* means of derivatives, log priors and log likelihoods */
+         sum[2] = {0, 0}; /* p times means of derivatives, log priors and log likelihoods */
   for (size_t s = 0; s < 3; s++) {
-    const double q = k->emitter[s] * k->action_model.emission[s * n + x] / p;
-    if (!(q > 0)) continue;
-    mean[0] += q * derivative[s];
-    mean[1] += q * log_emitter[s];
-    mean[2] += q * log_emission[s * n + x];
-    sum[0] += q * derivative[s] * log_emitter[s];
-    sum[1] += q * derivative[s] * log_emission[s * n + x];
+    const double joint = k->emitter[s] * k->action_model.emission[s * n + x];
+    if (!(joint > 0)) continue;
+    const double by_joint = joint * derivative[s];
+    mean[0] += by_joint;
+    mean[1] += joint * log_emitter[s];
+    mean[2] += joint * log_emission[s * n + x];
+    sum[0] += by_joint * log_emitter[s];
+    sum[1] += by_joint * log_emission[s * n + x];
   }
-  *k->sink.prior += p * (sum[0] - mean[0] * mean[1]);
-  *k->sink.evidence += p * (sum[1] - mean[0] * mean[2]);
+  *k->sink.prior += sum[0] - mean[0] * mean[1] / p;
+  *k->sink.evidence += sum[1] - mean[0] * mean[2] / p;
 }
 
-/* Backward pass of all observations at once, for three states. */
+/* Backward pass of all observations at once, given the derivatives by their joints. */
 static void triangle_backward(const control *c, const value_adjoint *k)
 {
   const idm_action_model *w = &k->action_model;
   const size_t n = w->observations;
   const double *log_emission = c->log_emission + (w->emission - c->emission);
   double emitter_gradient[3] = {0, 0, 0}, log_emitter[3];
-  for (size_t s = 0; s < 3; s++) log_emitter[s] = log(k->emitter[s]);
+  idm_lane logs = {k->emitter[0], k->emitter[1], k->emitter[2]};
+  idm_lane_log(&logs);
+  for (size_t s = 0; s < 3; s++) log_emitter[s] = logs[s];
   for (size_t x = 0; x < n; x++) {
     const double *seen = w->emission + x;
-    const double one = k->emitter[1] * seen[n], two = k->emitter[2] * seen[2 * n];
-    const double p = k->emitter[0] * seen[0] + one + two;
+    const double p =
+        k->emitter[0] * seen[0] + k->emitter[1] * seen[n] + k->emitter[2] * seen[2 * n];
     if (!(p > 0)) continue;
-    const triangle_cell cell = triangle_locate(c->lattice->resolution, one / p, two / p);
     double derivative[3];
-    triangle_gradient(c, &cell, k->v, one / p, two / p, derivative);
     for (size_t s = 0; s < 3; s++) {
-      derivative[s] *= k->derivative * c->numbers.discount;
+      derivative[s] = k->derivative * c->numbers.discount * k->opt_slopes[3 * x + s];
       k->sink.emission[s * n + x] += derivative[s] * k->emitter[s];
       emitter_gradient[s] += derivative[s] * seen[s * n];
     }
@@ -147,7 +154,7 @@ static void triangle_backward(const control *c, const value_adjoint *k)
 
 /* Backward pass of K of one (action, model). */
 static void backpropagate(adjoint *a, const double *v, const double *z, size_t u, size_t m,
-                          double derivative, idm_filter_gradient sink)
+                          double derivative, const double *opt_slopes, idm_filter_gradient sink)
 {
   const control *c = a->c;
   const idm_sizes n = c->sizes;
@@ -157,12 +164,12 @@ static void backpropagate(adjoint *a, const double *v, const double *z, size_t u
                      .z = z,
                      .derivative = derivative,
                      .sink = sink,
+                     .opt_slopes = opt_slopes,
                      .emitter = a->dynamics,
                      .posterior = a->dynamics + n.states,
                      .scratch = a->dynamics + 2 * n.states};
   idm_filter_emitter(&k.action_model, z, k.emitter);
-  if (c->is_three_state[m * n.actions + u] && c->numbers.eta == 0 && sink.emission &&
-      !c->belief_prior) {
+  if (opt_slopes) {
     triangle_backward(c, &k);
     return;
   }
@@ -171,7 +178,7 @@ static void backpropagate(adjoint *a, const double *v, const double *z, size_t u
 }
 
 void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u, size_t m,
-                          double derivative)
+                          double derivative, const double *opt_slopes)
 {
   const idm_sizes n = a->c->sizes;
   const size_t at = m * n.actions + u;
@@ -179,14 +186,14 @@ void idm_adjoint_dynamics(adjoint *a, const double *v, const double *z, size_t u
                                     .emission = a->sums.emission + at * n.states * n.observations,
                                     .prior = &a->sums.prior_weight,
                                     .evidence = &a->sums.evidence_weight};
-  if (derivative != 0) backpropagate(a, v, z, u, m, derivative, sink);
+  if (derivative != 0) backpropagate(a, v, z, u, m, derivative, opt_slopes, sink);
 }
 
 void idm_adjoint_belief(adjoint *a, const double *v, const double *z, size_t u, size_t m,
                         double *belief_gradient_k)
 {
   memset(belief_gradient_k, 0, a->c->sizes.states * sizeof *belief_gradient_k);
-  backpropagate(a, v, z, u, m, 1, (idm_filter_gradient){.belief = belief_gradient_k});
+  backpropagate(a, v, z, u, m, 1, NULL, (idm_filter_gradient){.belief = belief_gradient_k});
 }
 
 /* As idm_adjoint_dynamics, in an MDP, where the observation is the next state. */
@@ -536,22 +543,144 @@ static void belief_prior_gradients(adjoint *a, size_t slice, size_t u, const swe
     }
 }
 
+/* --- three states ---------------------------------------------------------------------------- */
+
+/* K of one (action, model) at eight points. Lanes of points beyond the lattice are 0. */
+typedef struct triangle_slice {
+  idm_action_model model;
+  triangle_function function;
+  idm_lane derivative; /* with respect to gamma V at the successors */
+  idm_lane z[3], emitter[3], log_emitter[3];
+  idm_lane emitter_gradient[3];
+} triangle_slice;
+
+static double sum_of(const idm_lane *x)
+{
+  double sum = 0;
+  for (size_t l = 0; l < IDM_LANE_WIDTH; l++) sum += (*x)[l];
+  return sum;
+}
+
+IDM_INLINE void triangle_slice_of(const adjoint *a, const adjoint_layer *layer, size_t at, size_t u,
+                                  size_t m, const double *k_gradient, triangle_slice *t)
+{
+  const control *c = a->c;
+  const idm_lane zero = {0};
+  t->model = control_action_model(c, u, m);
+  t->function = triangle_function_of(c, layer->v, c->numbers.arrival);
+  memcpy(&t->derivative, k_gradient, sizeof t->derivative);
+  t->derivative *= c->numbers.discount;
+  for (size_t s = 0; s < 3; s++) memcpy(&t->z[s], a->belief + s * c->padded + at, sizeof t->z[s]);
+  for (size_t s = 0; s < 3; s++) {
+    const double *to = t->model.transition + s;
+    t->emitter[s] = t->z[0] * to[0] + t->z[1] * to[3] + t->z[2] * to[6];
+    t->log_emitter[s] = t->emitter[s];
+    idm_lane_log(&t->log_emitter[s]);
+    t->emitter_gradient[s] = zero;
+  }
+}
+
+/* As weights_backward, given the joints and the derivatives with respect to them. */
+IDM_INLINE void slice_weights(adjoint *a, const triangle_slice *t, size_t x, const idm_lane *p,
+                              const idm_lane *joint, const idm_lane *derivative)
+{
+  const control *c = a->c;
+  const size_t n = t->model.observations;
+  const double *log_emission = c->log_emission + (t->model.emission - c->emission) + x;
+  const idm_lane zero = {0};
+  idm_lane mean = zero, prior = zero, evidence = zero, by_prior = zero, by_evidence = zero;
+  for (size_t s = 0; s < 3; s++) {
+    if (!(t->model.emission[s * n + x] > 0)) continue;
+    const idm_lane by_joint = joint[s] * derivative[s];
+    mean += by_joint;
+    prior += joint[s] * t->log_emitter[s];
+    evidence += joint[s] * log_emission[s * n];
+    by_prior += by_joint * t->log_emitter[s];
+    by_evidence += by_joint * log_emission[s * n];
+  }
+  by_prior -= mean * prior / *p;
+  by_evidence -= mean * evidence / *p;
+  a->sums.prior_weight += sum_of(&by_prior);
+  a->sums.evidence_weight += sum_of(&by_evidence);
+}
+
+IDM_INLINE void slice_observation(adjoint *a, triangle_slice *t, size_t x, double *emission)
+{
+  const size_t n = t->model.observations;
+  const idm_lane zero = {0}, unit = zero + 1;
+  triangle_successors z;
+  triangle_cells cells;
+  idm_lane joint[3], derivative[3], value, slope[3];
+  for (size_t s = 0; s < 3; s++) joint[s] = t->emitter[s] * t->model.emission[s * n + x];
+  const idm_lane total = joint[0] + joint[1] + joint[2];
+  const idm_lane_bits possible = (idm_lane_bits)(total > zero);
+  z.p = IDM_LANE_SELECT(possible, total, unit);
+  z.one = joint[1] / z.p;
+  z.two = joint[2] / z.p;
+  triangle_locate(t->function.resolution, &z.one, &z.two, &cells);
+  triangle_evaluate(&t->function, &z, &cells, &value, slope);
+  for (size_t s = 0; s < 3; s++) {
+    derivative[s] = IDM_LANE_SELECT(possible, t->derivative * slope[s], zero);
+    const idm_lane by_emission = derivative[s] * t->emitter[s];
+    emission[s * n + x] += sum_of(&by_emission);
+    t->emitter_gradient[s] += derivative[s] * t->model.emission[s * n + x];
+  }
+  slice_weights(a, t, x, &z.p, joint, derivative);
+}
+
+/* Backward pass of K of one (action, model) at eight points. */
+IDM_INLINE void triangle_slice_backward(adjoint *a, const adjoint_layer *layer, size_t at, size_t u,
+                                        size_t m, const double *k_gradient)
+{
+  const idm_sizes n = a->c->sizes;
+  const size_t pair = m * n.actions + u;
+  double *transition = a->sums.transition + pair * 9;
+  double *emission = a->sums.emission + pair * 3 * n.observations;
+  triangle_slice t;
+  triangle_slice_of(a, layer, at, u, m, k_gradient, &t);
+  for (size_t x = 0; x < n.observations; x++) {
+    const double *seen = t.model.emission + x;
+    if (seen[0] + seen[n.observations] + seen[2 * n.observations] > 0)
+      slice_observation(a, &t, x, emission);
+  }
+  for (size_t s = 0; s < 3; s++)
+    for (size_t i = 0; i < 3; i++) {
+      const idm_lane product = t.z[s] * t.emitter_gradient[i];
+      transition[3 * s + i] += sum_of(&product);
+    }
+}
+
+/* The same over a slice. */
+IDM_INLINE void slice_backward(adjoint *a, const adjoint_layer *layer, size_t first, size_t u,
+                               size_t m, const lanes *k_gradient)
+{
+  for (size_t l = 0; l < IDM_LANES && first + l < a->c->lattice->points; l += IDM_LANE_WIDTH)
+    triangle_slice_backward(a, layer, first + l, u, m, k_gradient->at + l);
+}
+
+/* --- dynamics -------------------------------------------------------------------------------- */
+
 /* Derivatives with respect to the dynamics, given those with respect to K of one action's models
  * over a slice. */
-static void dynamics_gradients(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
-                               const sweep *s)
+IDM_INLINE void dynamics_gradients(adjoint *a, const adjoint_layer *layer, size_t slice, size_t u,
+                                   const sweep *s)
 {
   const control *c = a->c;
   const size_t first = slice * IDM_LANES;
-  for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++)
-    for (size_t m = 0; m < c->models; m++) {
+  for (size_t m = 0; m < c->models; m++) {
+    if (idm_adjoint_at_once(c, u, m)) {
+      slice_backward(a, layer, first, u, m, &s->k_gradient[m]);
+      continue;
+    }
+    for (size_t i = first; i < first + IDM_LANES && i < c->lattice->points; i++) {
       const double derivative = s->k_gradient[m].at[i - first];
       if (c->lattice->corners)
         idm_adjoint_corner(a, layer->v, i, u, m, derivative);
       else
         idm_adjoint_dynamics(a, layer->v, c->lattice->belief + i * c->sizes.states, u, m,
-                             derivative);
+                             derivative, NULL);
     }
+  }
 }
 
 static double total_of(const lanes *x)

@@ -63,17 +63,16 @@ IDM_KERNEL_RETURNS(static, double, triangle_expectation,
                     const double *emitter, double arrival),
                    (c, action_model, v, emitter, arrival))
 {
-  const size_t n = action_model->observations;
-  const double *low = action_model->emission, *middle = low + n, *high = middle + n;
+  const triangle_function f = triangle_function_of(c, v, arrival);
   double future = 0;
-  for (size_t x = 0; x < n; x++) {
-    const double one = emitter[1] * middle[x], two = emitter[2] * high[x];
-    const double total = emitter[0] * low[x] + one + two;
-    if (!(total > 0)) continue;
-    const triangle_cell cell = triangle_locate(c->lattice->resolution, one / total, two / total);
-    const idm_certainty_degree expected_certainty =
-        triangle_certainty(c, arrival, one / total, two / total);
-    future += total * (triangle_value(&cell, v) + arrival * expected_certainty.share);
+  for (size_t x = 0; x < action_model->observations;) {
+    triangle_successors z;
+    triangle_cells cells;
+    idm_lane value;
+    triangle_collect(action_model, emitter, &x, &z);
+    triangle_locate(f.resolution, &z.one, &z.two, &cells);
+    triangle_evaluate(&f, &z, &cells, &value, NULL);
+    for (size_t l = 0; l < z.count; l++) future += z.p[l] * value[l];
   }
   return future;
 }

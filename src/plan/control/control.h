@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/vector.h"
 #include "belief/successor.h"
 #include "idm/extension/planner.h"
 
@@ -312,74 +313,134 @@ double idm_control_specify(const control *c, const double *k, double *opt_sigma)
 /* === triangle =============================================================================== */
 
 /* Three states: beliefs in lattice coordinates y = r (z_1 + z_2, z_2), with points numbered by y_1
- * (y_1 + 1) / 2 + y_2. Used where control->is_three_state holds. Inline, because it is the inner
- * loop of lookahead. */
+ * (y_1 + 1) / 2 + y_2. Used where control->is_three_state holds. Inline and without branches, eight
+ * successors at once, because it is the inner loop of lookahead. */
 
-/* Cell of a belief. At the upper faces of the lattice it is the last cell inside. */
-typedef struct triangle_cell {
-  size_t at;         /* index of its first point */
-  size_t middle;     /* offset of the second point */
-  size_t last;       /* offset of the third point */
-  double high, low;  /* larger and smaller fractional part of the coordinates */
-  bool second_first; /* the second coordinate has the larger fractional part */
-} triangle_cell;
+/* Successors of a belief: z' = (1 - one - two, one, two). Unused lanes are 0. */
+typedef struct triangle_successors {
+  size_t count;
+  size_t observation[IDM_LANE_WIDTH];
+  idm_lane p; /* of the observations */
+  idm_lane one, two;
+} triangle_successors;
 
-IDM_INLINE triangle_cell triangle_locate(int resolution, double one, double two)
+/* V and the award of certain successors, as functions of beliefs. */
+typedef struct triangle_function {
+  int resolution;
+  const double *v;
+  double arrival;
+  double threshold, width; /* of the ramp of certainty */
+} triangle_function;
+
+/* Cells of beliefs. At the upper faces of the lattice they are the last cells inside. */
+typedef struct triangle_cells {
+  size_t at[IDM_LANE_WIDTH];     /* index of the first point */
+  size_t middle[IDM_LANE_WIDTH]; /* of the second */
+  size_t last[IDM_LANE_WIDTH];   /* of the third */
+  idm_lane high, low;            /* larger and smaller fractional part of the coordinates */
+  idm_lane_bits second_first;    /* the second coordinate has the larger fractional part */
+} triangle_cells;
+
+IDM_INLINE triangle_function triangle_function_of(const control *c, const double *v, double arrival)
 {
-  const double r = resolution;
-  const uint32_t max_value = (uint32_t)resolution - 1;
-  const double both = r * (two + one), far = r * two;
-  const double first = both < r ? both : r, second = far < r ? far : r;
-  const uint32_t floor_first = (uint32_t)first < max_value ? (uint32_t)first : max_value;
-  const uint32_t floor_second = (uint32_t)second < max_value ? (uint32_t)second : max_value;
-  const double a = first - floor_first, b = second - floor_second;
-  const size_t up = (size_t)floor_first + 1; /* offset of a step in y_1; one in y_2 is 1 */
-  return (triangle_cell){.at = (size_t)floor_first * (floor_first + 1) / 2 + floor_second,
-                         .middle = a < b ? 1 : up,
-                         .last = up + 1,
-                         .high = a < b ? b : a,
-                         .low = a < b ? a : b,
-                         .second_first = a < b};
+  return (triangle_function){.resolution = c->lattice->resolution,
+                             .v = v,
+                             .arrival = arrival,
+                             .threshold = c->numbers.certainty.threshold,
+                             .width = c->numbers.certainty.width};
 }
 
-IDM_INLINE double triangle_value(const triangle_cell *cell, const double *v)
+/* The successors by the possible observations from *x on, at most one lane of them; *x is the next
+ * observation. */
+IDM_INLINE void triangle_collect(const idm_action_model *w, const double *emitter, size_t *x,
+                                 triangle_successors *to)
 {
-  v += cell->at;
-  return (1 - cell->high) * v[0] + (cell->high - cell->low) * v[cell->middle] +
-         cell->low * v[cell->last];
+  const size_t n = w->observations;
+  const double *low = w->emission, *middle = low + n, *high = middle + n;
+  const idm_lane zero = {0};
+  to->count = 0;
+  to->p = to->one = to->two = zero;
+  for (; *x < n && to->count < IDM_LANE_WIDTH; ++*x) {
+    const double one = emitter[1] * middle[*x], two = emitter[2] * high[*x];
+    const double p = emitter[0] * low[*x] + one + two;
+    if (!(p > 0)) continue;
+    to->observation[to->count] = *x;
+    to->p[to->count] = p;
+    to->one[to->count] = one / p;
+    to->two[to->count++] = two / p;
+  }
 }
 
-/* Degree of certainty of a belief; zeros if the award of a certain successor is 0. */
-IDM_INLINE idm_certainty_degree triangle_certainty(const control *c, double arrival, double one,
-                                                   double two)
+IDM_INLINE void triangle_locate(int resolution, const idm_lane *one, const idm_lane *two,
+                                triangle_cells *cells)
 {
-  const double z[3] = {1 - one - two, one, two};
-  if (arrival == 0) return (idm_certainty_degree){0, 0, 0};
-  return idm_belief_certainty(c->numbers.certainty, 3, z);
+  const idm_lane zero = {0}, r = zero + (double)resolution;
+  const idm_lane_bits max_floor = (idm_lane_bits){0} + (resolution - 1);
+  const idm_lane both = r * (*two + *one), far = r * *two;
+  const idm_lane first = IDM_LANE_SELECT(both < r, both, r);
+  const idm_lane second = IDM_LANE_SELECT(far < r, far, r);
+  idm_lane_bits row = __builtin_convertvector(first, idm_lane_bits);
+  idm_lane_bits column = __builtin_convertvector(second, idm_lane_bits);
+  row = (row & (row < max_floor)) | (max_floor & ~(row < max_floor));
+  column = (column & (column < max_floor)) | (max_floor & ~(column < max_floor));
+  const idm_lane a = first - __builtin_convertvector(row, idm_lane);
+  const idm_lane b = second - __builtin_convertvector(column, idm_lane);
+  cells->second_first = (idm_lane_bits)(a < b);
+  cells->high = IDM_LANE_SELECT(cells->second_first, b, a);
+  cells->low = IDM_LANE_SELECT(cells->second_first, a, b);
+  for (size_t l = 0; l < IDM_LANE_WIDTH; l++) {
+    const size_t up = (size_t)row[l] + 1; /* offset of a step in y_1; one in y_2 is 1 */
+    cells->at[l] = (size_t)row[l] * up / 2 + (size_t)column[l];
+    cells->middle[l] = cells->at[l] + (cells->second_first[l] ? 1 : up);
+    cells->last[l] = cells->at[l] + up + 1;
+  }
 }
 
-/* Returns V plus the award at belief z' = joint / p. Computes the derivative of p times that with
- * respect to the joint, [state]; V is linear in the cell. */
-IDM_INLINE double triangle_gradient(const control *c, const triangle_cell *cell, const double *v,
-                                    double one, double two, double *derivative)
+/* Degrees of certainty of beliefs, as idm_belief_certainty. `top` and `state` receive the largest
+ * probability and masks of its state. */
+IDM_INLINE void triangle_certainty(const triangle_function *f, const triangle_successors *z,
+                                   idm_lane *share, idm_lane *derivative, idm_lane *top,
+                                   idm_lane_bits *state)
 {
-  const int resolution = c->lattice->resolution;
-  const double arrival = c->numbers.arrival;
-  const idm_certainty_degree expected_certainty = triangle_certainty(c, arrival, one, two);
-  const double z[3] = {1 - one - two, one, two};
-  const double value = triangle_value(cell, v) + arrival * expected_certainty.share;
-  const double by_certainty = arrival * expected_certainty.derivative;
-  v += cell->at;
-  const double up = resolution * (v[cell->middle] - v[0]);
-  const double on = resolution * (v[cell->last] - v[cell->middle]);
-  const double by_first = cell->second_first ? on : up, by_both = up + on;
-  const double level =
-      value - by_first * one - by_both * two - by_certainty * z[expected_certainty.state];
-  derivative[0] = level;
-  derivative[1] = level + by_first;
-  derivative[2] = level + by_both;
-  derivative[expected_certainty.state] += by_certainty;
-  return value;
+  const idm_lane zero = {0}, unit = zero + 1, rest = 1 - z->one - z->two;
+  const double slope = f->width > 0 ? 1 / f->width : 0;
+  const idm_lane_bits is_one = (idm_lane_bits)(z->one > rest);
+  const idm_lane larger = IDM_LANE_SELECT(is_one, z->one, rest);
+  state[2] = (idm_lane_bits)(z->two > larger);
+  state[1] = is_one & ~state[2];
+  state[0] = ~(is_one | state[2]);
+  *top = IDM_LANE_SELECT(state[2], z->two, larger);
+  const idm_lane excess = *top - f->threshold;
+  const idm_lane_bits inside =
+      (idm_lane_bits)(2 * excess < f->width) & (idm_lane_bits)(-2 * excess < f->width);
+  const idm_lane outside = IDM_LANE_SELECT(excess > IDM_TIE, unit, zero);
+  *share = IDM_LANE_SELECT(inside, 0.5 + excess * slope, outside);
+  *derivative = IDM_LANE_SELECT(inside, zero + slope, zero);
+}
+
+/* V plus the award at the successors; opt_slope[state] receives the derivatives of p times it with
+ * respect to the joint. */
+IDM_INLINE void triangle_evaluate(const triangle_function *f, const triangle_successors *z,
+                                  const triangle_cells *cells, idm_lane *value, idm_lane *opt_slope)
+{
+  idm_lane corner, middle, last, share, derivative, top;
+  idm_lane_bits state[3];
+  for (size_t l = 0; l < IDM_LANE_WIDTH; l++) {
+    corner[l] = f->v[cells->at[l]];
+    middle[l] = f->v[cells->middle[l]];
+    last[l] = f->v[cells->last[l]];
+  }
+  triangle_certainty(f, z, &share, &derivative, &top, state);
+  *value = (1 - cells->high) * corner + (cells->high - cells->low) * middle + cells->low * last;
+  if (f->arrival != 0) *value += f->arrival * share;
+  if (!opt_slope) return;
+  const idm_lane up = f->resolution * (middle - corner), on = f->resolution * (last - middle);
+  const idm_lane by_first = IDM_LANE_SELECT(cells->second_first, on, up), by_both = up + on;
+  const idm_lane by_top = f->arrival * derivative, zero = {0};
+  const idm_lane level = *value - by_first * z->one - by_both * z->two - by_top * top;
+  opt_slope[0] = level + IDM_LANE_SELECT(state[0], by_top, zero);
+  opt_slope[1] = level + by_first + IDM_LANE_SELECT(state[1], by_top, zero);
+  opt_slope[2] = level + by_both + IDM_LANE_SELECT(state[2], by_top, zero);
 }
 
 /* === precondition =========================================================================== */
