@@ -166,9 +166,11 @@ long idm_metropolis_thin(size_t dimension);
 
 /* === nuts =================================================================================== */
 
-/* "nuts": Hamiltonian Monte Carlo with the no-U-turn criterion. */
+/* Hamiltonian Monte Carlo: "nuts", with the no-U-turn criterion, and "hmc", with trajectories of
+ * random length. */
 
 extern const idm_sampler idm_sampler_nuts;
+extern const idm_sampler idm_sampler_hmc;
 
 /* === paper ================================================================================== */
 

@@ -1,8 +1,15 @@
-/* "nuts": Hamiltonian Monte Carlo with the no-U-turn criterion (Hoffman and Gelman 2014),
- * multinomial sampling along the trajectory (Betancourt 2017, appendix A.3), and additional U-turn
- * checks between half trajectories, as in Stan since 2.21. See docs/method/inference.md, 4.
+/* Hamiltonian Monte Carlo (docs/method/inference.md, 4).
  *
- * Contents: state; phase space; subtrees; trajectory; step size; warm-up; the step. */
+ * "nuts": with the no-U-turn criterion (Hoffman and Gelman 2014), multinomial sampling along the
+ * trajectory (Betancourt 2017, appendix A.3), and additional U-turn checks between half
+ * trajectories, as in Stan since 2.21.
+ *
+ * "hmc": trajectories of random length, whose end is accepted or rejected (Neal 2011). Where
+ * gradients are expensive and the metric is about the covariance, fewer of them are needed per
+ * effective draw: a tree is doubled until it turns back, so that most of its points are not used.
+ *
+ * Contents: state; phase space; subtrees; trajectory; random length; step size; warm-up; the step.
+ */
 #include "infer/chains.h"
 
 #include <math.h>
@@ -339,6 +346,52 @@ static idm_status transition(const nuts *m, const idm_sampler_settings *settings
   return IDM_OK;
 }
 
+/* --- random length --------------------------------------------------------------------------- */
+
+/* Range of the lengths of trajectories. A normal posterior whose covariance is the inverse metric
+ * has the period 2 pi, and is forgotten after a quarter of it; others take longer. */
+static const double min_length = 1.2, max_length = 2.8;
+
+/* Number of leapfrog steps, independent of the state. */
+static long draw_steps(const nuts *m, int depth, idm_random *random)
+{
+  const double length = min_length + (max_length - min_length) * idm_random_uniform(random);
+  return (long)fmin(ldexp(1, depth) - 1, fmax(1, rint(length / *m->step_size)));
+}
+
+/* Take leapfrog steps from m->end[1], in place, up to the first point with density 0. */
+static idm_status follow(const nuts *m, const idm_target *target, long steps, long *evaluations,
+                         idm_error *opt_error)
+{
+  idm_status status = IDM_OK;
+  for (long k = 0; k < steps && status == IDM_OK && isfinite(*m->end[1].log_density); k++) {
+    status = leapfrog(m, target, &m->end[1], *m->step_size, opt_error);
+    ++*evaluations;
+  }
+  return status;
+}
+
+/* One transition of "hmc": draw a momentum and a length, and accept or reject the end. */
+static idm_status transition_to_end(const nuts *m, const idm_sampler_settings *settings,
+                                    const idm_target *target, idm_random *random,
+                                    idm_statistics *statistics, idm_error *opt_error)
+{
+  draw_momentum(m, m->current.momentum, random);
+  const long steps = draw_steps(m, settings->depth, random);
+  const double before = energy_of(m, &m->current, m->work);
+  copy_point(m, &m->end[1], &m->current);
+  const idm_status status = follow(m, target, steps, &statistics->evaluations, opt_error);
+  if (status != IDM_OK) return status;
+  const double after = energy_of(m, &m->end[1], m->work);
+  statistics->acceptance = fmin(1, exp(before - after));
+  const bool accepted = idm_random_uniform(random) < statistics->acceptance;
+  if (accepted) copy_point(m, &m->current, &m->end[1]);
+  statistics->log_density = *m->current.log_density;
+  statistics->energy = accepted ? after : before;
+  statistics->diverging = statistics->diverging || !(after - before <= max_energy_error);
+  return IDM_OK;
+}
+
 /* --- step size ------------------------------------------------------------------------------ */
 
 /* Decrease of the energy in one leapfrog step of the current size from the current state, with a
@@ -456,9 +509,10 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   const size_t count = map_state(state, target->dimension, &m);
   memset(state, 0, count * sizeof *state);
   if (!target->gradient)
-    return idm_fail(opt_error, IDM_USAGE, "nuts needs a target with a gradient");
+    return idm_fail(opt_error, IDM_USAGE, "Hamiltonian Monte Carlo needs a target with a gradient");
   if (settings->depth < 1 || settings->depth > max_tree_depth)
-    return idm_fail(opt_error, IDM_USAGE, "the depth of nuts is %d; it must be 1 to %d",
+    return idm_fail(opt_error, IDM_USAGE,
+                    "the depth of Hamiltonian Monte Carlo is %d; it must be 1 to %d",
                     settings->depth, (int)max_tree_depth);
   copy(&m, m.current.position, x);
   *m.step_size = 1;
@@ -471,9 +525,15 @@ static idm_status start(double *state, const idm_sampler_settings *settings,
   return status;
 }
 
-static idm_status step(double *state, const idm_sampler_settings *settings,
-                       const idm_target *target, long iteration, idm_random *random, double *x,
-                       idm_statistics *statistics, idm_error *opt_error)
+/* A transition of one of the samplers. */
+typedef idm_status make_transition(const nuts *m, const idm_sampler_settings *settings,
+                                   const idm_target *target, idm_random *random,
+                                   idm_statistics *statistics, idm_error *opt_error);
+
+static idm_status iterate(make_transition *make, double *state,
+                          const idm_sampler_settings *settings, const idm_target *target,
+                          long iteration, idm_random *random, double *x, idm_statistics *statistics,
+                          idm_error *opt_error)
 {
   nuts m;
   map_state(state, target->dimension, &m);
@@ -482,7 +542,7 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
   idm_statistics_clear(statistics);
   for (long k = 0; k < thin; k++) {
     statistics->step_size = *m.step_size;
-    const idm_status status = transition(&m, settings, target, random, statistics, opt_error);
+    const idm_status status = make(&m, settings, target, random, statistics, opt_error);
     if (status != IDM_OK) return status;
     acceptance += statistics->acceptance;
     if (iteration < settings->warmup)
@@ -494,6 +554,21 @@ static idm_status step(double *state, const idm_sampler_settings *settings,
   return adapt(&m, settings, target, iteration, random, &statistics->evaluations, opt_error);
 }
 
+static idm_status step(double *state, const idm_sampler_settings *settings,
+                       const idm_target *target, long iteration, idm_random *random, double *x,
+                       idm_statistics *statistics, idm_error *opt_error)
+{
+  return iterate(transition, state, settings, target, iteration, random, x, statistics, opt_error);
+}
+
+static idm_status step_to_end(double *state, const idm_sampler_settings *settings,
+                              const idm_target *target, long iteration, idm_random *random,
+                              double *x, idm_statistics *statistics, idm_error *opt_error)
+{
+  return iterate(transition_to_end, state, settings, target, iteration, random, x, statistics,
+                 opt_error);
+}
+
 const idm_sampler idm_sampler_nuts = {
     .name = "nuts",
     .summary = "Hamiltonian Monte Carlo with the no-U-turn criterion; needs a gradient",
@@ -501,4 +576,13 @@ const idm_sampler idm_sampler_nuts = {
     .numbers = numbers,
     .start = start,
     .step = step,
+};
+
+const idm_sampler idm_sampler_hmc = {
+    .name = "hmc",
+    .summary = "Hamiltonian Monte Carlo with trajectories of random length; needs a gradient",
+    .gradient = true,
+    .numbers = numbers,
+    .start = start,
+    .step = step_to_end,
 };

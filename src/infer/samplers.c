@@ -7,6 +7,7 @@
 #define SAMPLERS(X)                                                                                \
   X(idm_sampler_metropolis)                                                                        \
   X(idm_sampler_nuts)                                                                              \
+  X(idm_sampler_hmc)                                                                               \
   X(idm_sampler_pcn)                                                                               \
   X(idm_sampler_slice)                                                                             \
   X(idm_sampler_paper)

@@ -144,12 +144,12 @@ typedef struct idm_check {
       .remedy = "use --inverse bayes")                                                             \
   RUN(IDM_CHECK_DIVERGENCES, idm_check_divergences, .name = "divergences",                         \
       .measures = "draws that diverged", .kinds = IDM_CHECK_WITH_DRAWS,                            \
-      .needs = "a sampler with energies (nuts)", .draws = true, .threshold = 0,                    \
+      .needs = "a sampler with energies (nuts, hmc)", .draws = true, .threshold = 0,               \
       .worst = IDM_CHECK_FAILED, .sentence = "The sampler can follow the posterior everywhere.",   \
       .remedy = "use --sampler metropolis, or a tighter prior")                                    \
   RUN(IDM_CHECK_ENERGY, idm_check_energy, .name = "energy", .measures = "least E-BFMI of a chain", \
-      .kinds = IDM_CHECK_WITH_DRAWS, .needs = "a sampler with energies (nuts)", .draws = true,     \
-      .threshold = 0.3, .below = true, .worst = IDM_CHECK_REMARK,                                  \
+      .kinds = IDM_CHECK_WITH_DRAWS, .needs = "a sampler with energies (nuts, hmc)",               \
+      .draws = true, .threshold = 0.3, .below = true, .worst = IDM_CHECK_REMARK,                   \
       .sentence = "The energy mixes fast enough to reach the tails.",                              \
       .remedy = "use a tighter prior or another scale")                                            \
   RUN(IDM_CHECK_HIGHER_MODE, idm_check_higher_mode, .name = "higher-mode",                         \

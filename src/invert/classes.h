@@ -33,7 +33,7 @@ typedef struct idm_class {
   idm_divergence divergence; /* between occupancies, for inverse planners that need one; the
                                 default, or a finite one where the default would be infinite */
   long draws;                /* most draws and warm-up steps per chain; 0: no limit */
-  long depth;                /* depth of nuts; 0: the default */
+  long depth;                /* depth of nuts and hmc; 0: the default */
   const char *question;      /* question that the class answers */
   const char *open;          /* what the class does not identify */
 } idm_class;

@@ -51,7 +51,7 @@ extern const char *const idm_divergence_words[];
   {                                                                                                \
     .name = "depth", .kind = IDM_KEY_LONG,                                                         \
     .offset = (base) + offsetof(idm_fit_settings, depth), .most = 16, .value = "N",                \
-    .help = "of nuts: at most 2^N - 1 steps per trajectory (0: its default)", .later = true        \
+    .help = "of nuts and hmc: at most 2^N - 1 steps per trajectory (0: the default)", .later = true        \
   },                                                                                               \
   IDM_FIT_KEY(base, seed, "seed", IDM_KEY_SEED, 0, 0, "SEED", "seed; chain i uses stream i"),      \
   {                                                                                                \

@@ -1,7 +1,10 @@
-/* NUTS beyond the conformance suite: more dimensions, energies, depth, divergences, step sizes, and
- * the same draws as a plain implementation. Tolerances of five standard errors, as in samplers.c.
+/* Hamiltonian Monte Carlo beyond the conformance suite: more dimensions, energies, depth,
+ * divergences, step sizes, and the same draws of nuts as a plain implementation. Tolerances of five
+ * standard errors, as in samplers.c.
  */
 #include "infer/chains.h"
+
+#include <limits.h>
 
 #include "infer/sampler_support.h"
 
@@ -19,7 +22,7 @@ static void compare_mean(const double *x, double expected, double most_error)
 
 /* Means, variances and energies of a normal density in n dimensions with scales over four orders of
  * magnitude. */
-static void run_normal(size_t n, double aim)
+static void run_normal(const idm_sampler *sampler, size_t n, double aim)
 {
   static double z[MOST_DIMENSION][DRAWS], square[MOST_DIMENSION][DRAWS], energy[DRAWS];
   normal_target t = {.n = n};
@@ -31,7 +34,7 @@ static void run_normal(size_t n, double aim)
   idm_sampler_settings settings = sampler_defaults();
   settings.acceptance = aim;
   chain c;
-  chain_start(&c, &idm_sampler_nuts, &settings, normal_as_target(&t), x, 17);
+  chain_start(&c, sampler, &settings, normal_as_target(&t), x, 17);
   chain_warm_up(&c);
   double acceptance = 0;
   for (size_t k = 0; k < DRAWS; k++) {
@@ -58,9 +61,10 @@ static void run_normal(size_t n, double aim)
 static void test_many_dimensions(void **state)
 {
   (void)state;
-  run_normal(10, 0.8);
-  run_normal(10, 0.95);
-  run_normal(24, 0.8); /* a diagonal metric */
+  run_normal(&idm_sampler_nuts, 10, 0.8);
+  run_normal(&idm_sampler_nuts, 10, 0.95);
+  run_normal(&idm_sampler_nuts, 24, 0.8); /* a diagonal metric */
+  run_normal(&idm_sampler_hmc, 10, 0.8);
 }
 
 /* Neal's funnel: v ~ normal(0, 3), eight x_i ~ normal(0, exp(v / 2)), as in a centred hierarchy. */
@@ -121,6 +125,31 @@ static void test_depth(void **state)
     }
     chain_stop(&c);
     assert_int_equal(deepest, depth);
+  }
+}
+
+/* Trajectories of hmc take at most 2^d - 1 steps, a number that varies. */
+static void test_random_length(void **state)
+{
+  (void)state;
+  normal_target pair = {.n = 2, .sd = {1, 1}, .correlation = 0.9999};
+  const double x[2] = {0};
+  for (int depth = 1; depth <= 10; depth += 3) {
+    idm_sampler_settings settings = sampler_defaults();
+    settings.warmup = 19; /* too short to learn a metric */
+    settings.depth = depth;
+    long fewest = LONG_MAX, most = 0;
+    chain c;
+    chain_start(&c, &idm_sampler_hmc, &settings, normal_as_target(&pair), x, 13);
+    chain_warm_up(&c);
+    for (long k = 0; k < 200; k++) {
+      chain_step(&c);
+      assert_int_equal(c.statistics.tree_depth, -1);
+      fewest = c.statistics.evaluations < fewest ? c.statistics.evaluations : fewest;
+      most = c.statistics.evaluations > most ? c.statistics.evaluations : most;
+    }
+    chain_stop(&c);
+    assert_true(depth == 10 ? most < 1023 && most > 2 * fewest : most == (1L << depth) - 1);
   }
 }
 
@@ -354,6 +383,7 @@ int main(void)
       cmocka_unit_test(test_many_dimensions),
       cmocka_unit_test(test_funnel_diverges),
       cmocka_unit_test(test_depth),
+      cmocka_unit_test(test_random_length),
       cmocka_unit_test(test_guess_is_used),
       cmocka_unit_test(test_same_as_plain),
       cmocka_unit_test(test_refusals),

@@ -40,8 +40,7 @@ typedef struct idm_fit_settings {
   long draws;
   long warmup;
   long thin;  /* kernel steps per draw; 0: the sampler's default */
-  long depth; /* of nuts: maximum tree depth, at most 2^depth - 1 leapfrog steps per draw; 0: the
-                 sampler's default */
+  long depth; /* of nuts and hmc: at most 2^depth - 1 leapfrog steps per draw; 0: the default */
   long again; /* of idm_assess_redraw_thin: kernel steps per draw of chains that are repeated with
                  other random streams; 0: not repeated */
   uint64_t seed;

@@ -33,7 +33,7 @@ typedef struct idm_statistics {
   double log_density;
   double acceptance; /* mean acceptance probability of the kernel steps of the draw */
   double step_size;
-  double energy;    /* Hamiltonian, NUTS only */
+  double energy;    /* Hamiltonian, NUTS and HMC only */
   int tree_depth;   /* NUTS only */
   long evaluations; /* number of evaluations of the target for this draw */
   bool diverging;
@@ -46,8 +46,8 @@ typedef struct idm_sampler_settings {
   long warmup;              /* adaptive iterations; the kernel is fixed afterwards */
   long thin;                /* kernel steps per draw; 0: the sampler's default */
   double step;              /* standard deviation of the fixed random walk (sampler `paper`) */
-  double acceptance;        /* target acceptance probability of NUTS */
-  int depth;                /* maximum tree depth of NUTS */
+  double acceptance;        /* target acceptance probability of NUTS and HMC */
+  int depth;                /* NUTS and HMC: at most 2^depth - 1 steps per trajectory */
   const double *centre;     /* [dimension]: initial estimate of the mean, or NULL */
   const double *covariance; /* [dimension][dimension]: initial estimate, or NULL */
   /* Inexpensive approximation of the log density, up to a constant, as a function of the target's

@@ -488,7 +488,7 @@ static idm_status choose_sampler(const workers *l, const idm_fit_settings *setti
   }; /* above this dimension, gradients gain more than many cheap evaluations */
   const bool has_gradient = idm_joint_has_gradient(l->worker[0]);
   *ret_sampler = settings->sampler[0] ? idm_sampler_find(settings->sampler)
-                 : has_gradient && l->joint->dimension > max_pcn_dimension ? &idm_sampler_nuts
+                 : has_gradient && l->joint->dimension > max_pcn_dimension ? &idm_sampler_hmc
                                                                            : &idm_sampler_pcn;
   if (*ret_sampler && (has_gradient || !(*ret_sampler)->gradient)) return IDM_OK;
   return idm_fail(opt_error, IDM_USAGE,
@@ -497,12 +497,12 @@ static idm_status choose_sampler(const workers *l, const idm_fit_settings *setti
                   settings->sampler);
 }
 
-/* Target acceptance of nuts: at kinks of an interpolated plan, errors of a trajectory decrease only
- * in proportion to its steps, so short steps are inefficient. */
-static const double nuts_acceptance = 0.65;
-/* Largest tree depth of nuts: while warm-up tries short steps, trajectories of hundreds of them
- * cost more than they move the chain. */
-enum { nuts_max_depth = 6 };
+/* Target acceptance along gradients: at kinks of an interpolated plan, errors of a trajectory
+ * decrease only in proportion to its steps, so short steps are inefficient. */
+static const double gradient_acceptance = 0.65;
+/* Largest depths: while warm-up tries short steps, long trajectories cost more than they move the
+ * chain. */
+enum { hmc_max_depth = 4, nuts_max_depth = 6 };
 
 static idm_status run_chains(workers *l, const idm_fit_settings *settings,
                              const idm_sampler *sampler, const idm_fit_monitor *watch,
@@ -516,8 +516,10 @@ static idm_status run_chains(workers *l, const idm_fit_settings *settings,
                                  opt_error);
   if (status == IDM_OK) {
     (*ret_chains)->settings.kernel.surrogate = idm_joint_surrogate;
-    (*ret_chains)->settings.kernel.acceptance = nuts_acceptance;
-    if (!settings->depth) (*ret_chains)->settings.kernel.depth = nuts_max_depth;
+    (*ret_chains)->settings.kernel.acceptance = gradient_acceptance;
+    if (!settings->depth)
+      (*ret_chains)->settings.kernel.depth =
+          sampler == &idm_sampler_nuts ? nuts_max_depth : hmc_max_depth;
   }
   for (size_t i = 0; i < l->count && status == IDM_OK; i++) {
     target[i] = idm_joint_target(l->worker[i], &l->normal[i]);

@@ -114,7 +114,7 @@ idm_status idm_dynamics_mean(const idm_cut_draws *cut, const idm_joint_dynamics 
 /* Draw the whole vector, with as many chains as in the settings. Every chain searches for a mode
  * from its own draw of the dynamics, and all but the first from their own numbers; a mode with
  * negligible mass is replaced by the highest one. Chains start dispersed around their modes. The
- * sampler is nuts in more than 20 dimensions with a gradient, else pcn, unless the settings name
+ * sampler is hmc in more than 20 dimensions with a gradient, else pcn, unless the settings name
  * one. Returns IDM_UNTRUSTED if the monitor stops it; from the checkpoint, the same request
  * continues bit for bit. Results do not depend on the number of threads. */
 idm_status idm_joint_draw(joint_target *j, const idm_fit_settings *settings, uint64_t key,

@@ -107,7 +107,7 @@ idm_status idm_sampling_sampler(const idm_fit_settings *settings, size_t dimensi
   const char *name = settings->sampler;
   if (!name[0]) name = dimension <= max_metropolis_dimension ? "metropolis" : "nuts";
   *ret_sampler = idm_sampler_find(name);
-  if (*ret_sampler && settings->depth && strcmp(name, "nuts") != 0)
+  if (*ret_sampler && settings->depth && !(*ret_sampler)->gradient)
     idm_notes_add(opt_notes,
                   "--depth has no effect with the sampler '%s': the result does not depend on it",
                   name);

@@ -35,31 +35,41 @@ static void integrate(const joint_grid *grid, joint_moments *alpha, joint_moment
       }
 }
 
-/* Means and sds of draws equal those of quadrature, for the free parameter and for the dynamics. */
+/* Means and sds of the draws of a sampler equal those of quadrature, for the free parameter and for
+ * the dynamics. */
+static void compare_sampler(const joint_scene *s, const char *sampler, const joint_moments *alpha,
+                            const joint_moments *probability)
+{
+  idm_posterior *posterior;
+  idm_fit_settings settings = settings_of(2000);
+  const idm_cut_draws cut = {s->problem, &s->draws, 10};
+  strcpy(settings.sampler, sampler);
+  check(
+      idm_joint_fit(s->problem, s->data, &settings, &cut, NULL, &posterior, NULL, &support_error));
+  assert_non_null(posterior);
+  assert_string_equal(posterior->sampler, sampler[0] ? sampler : "pcn");
+  joint_compare(posterior->unconstrained, settings.chains, (size_t)settings.draws, alpha);
+  const idm_joint_dynamics *d = posterior->dynamics;
+  print_message("  %s: mean %.4f (quadrature %.4f), sd %.4f (%.4f)\n", d->name.name[0], d->mean[0],
+                joint_mean(probability), d->sd[0], joint_sd(probability));
+  assert_true(d->rhat < 1.05 && d->effective > 400);
+  assert_true(fabs(d->mean[0] - joint_mean(probability)) <
+              5 * joint_sd(probability) / sqrt(d->effective));
+  assert_true(fabs(d->sd[0] / joint_sd(probability) - 1) < 0.1);
+  assert_near(d->mean[0] + d->mean[1], 1, 1e-12);
+  idm_posterior_destroy(posterior);
+}
+
 static void test_quadrature(void **state)
 {
   (void)state;
   joint_scene s = joint_open(60);
   static joint_grid grid;
   joint_moments alpha = {0}, probability = {0};
-  idm_posterior *posterior;
-  const idm_fit_settings settings = settings_of(2000);
-  const idm_cut_draws cut = {s.problem, &s.draws, 10};
   joint_tabulate(&s, NULL, &grid);
   integrate(&grid, &alpha, &probability);
-  check(idm_joint_fit(s.problem, s.data, &settings, &cut, NULL, &posterior, NULL, &support_error));
-  assert_non_null(posterior);
-  assert_string_equal(posterior->sampler, "pcn");
-  joint_compare(posterior->unconstrained, settings.chains, (size_t)settings.draws, &alpha);
-  const idm_joint_dynamics *d = posterior->dynamics;
-  print_message("  %s: mean %.4f (quadrature %.4f), sd %.4f (%.4f)\n", d->name.name[0], d->mean[0],
-                joint_mean(&probability), d->sd[0], joint_sd(&probability));
-  assert_true(d->rhat < 1.05 && d->effective > 400);
-  assert_true(fabs(d->mean[0] - joint_mean(&probability)) <
-              5 * joint_sd(&probability) / sqrt(d->effective));
-  assert_true(fabs(d->sd[0] / joint_sd(&probability) - 1) < 0.1);
-  assert_near(d->mean[0] + d->mean[1], 1, 1e-12);
-  idm_posterior_destroy(posterior);
+  compare_sampler(&s, "", &alpha, &probability);
+  compare_sampler(&s, "hmc", &alpha, &probability);
   joint_close(&s);
 }
 

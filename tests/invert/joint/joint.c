@@ -40,7 +40,7 @@ static void test_samplers(void **state)
   idm_fit_settings_default(&settings);
   settings.chains = 1;
   settings.draws = settings.warmup = 30;
-  static const char *const names[] = {"metropolis", "pcn", "nuts"};
+  static const char *const names[] = {"metropolis", "pcn", "nuts", "hmc"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     strcpy(settings.sampler, names[i]);
     check(idm_joint_fit(s.problem, s.data, &settings, &cut, NULL, &found, NULL, &support_error));
