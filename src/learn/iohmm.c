@@ -14,12 +14,14 @@
  * Contents: histories · forward · backward · public functions */
 #include "learn/learn.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arguments.h"
 #include "base/memory.h"
+#include "base/vector.h"
 #include "data/log.h"
 #include "setting/model.h"
 
@@ -145,6 +147,7 @@ void smoother_destroy(smoother *p)
   if (!p) return;
   free(p->filter);
   free(p->scale);
+  free(p->log_scale);
   free(p->backward);
   free(p->counts);
   free(p->one);
@@ -162,11 +165,13 @@ idm_status smoother_create(const idm_iohmm *learner, smoother **ret_smoother, id
   p->learner = learner;
   p->filter = idm_new(cells, sizeof *p->filter);
   p->scale = idm_new(learner->histories, sizeof *p->scale);
+  p->log_scale = idm_new(learner->histories, sizeof *p->log_scale);
   p->backward = idm_new(cells, sizeof *p->backward);
   p->counts = idm_new(n.states * (1 + n.actions * (n.states + n.observations)), sizeof *p->counts);
   p->one = idm_new(n.states, sizeof *p->one);
   p->drawn = idm_new(n.states, sizeof *p->drawn);
-  if (!p->filter || !p->scale || !p->backward || !p->counts || !p->one || !p->drawn) {
+  if (!p->filter || !p->scale || !p->log_scale || !p->backward || !p->counts || !p->one ||
+      !p->drawn) {
     smoother_destroy(p);
     return idm_fail_memory(opt_error);
   }
@@ -203,10 +208,10 @@ static double emission_probability(const row_matrices *e, size_t state)
   return e->emission_column ? e->emission_column[state * e->stride] : 1;
 }
 
-/* joint(s') = sum_s f(s) tau(s'|s), times omega of the emitter. Returns its sum. */
-static double forward_step(const row_matrices *e, const double *f, double *joint)
+/* joint(s') = sum_s f(s) tau(s'|s), times omega of the emitter. Returns its sum. The number of
+ * states is an argument, so that loops over a constant one are unrolled. */
+IDM_INLINE double forward_step_of(size_t k, const row_matrices *e, const double *f, double *joint)
 {
-  const size_t k = e->states;
   double sum = 0;
   memset(joint, 0, k * sizeof *joint);
   for (size_t s = 0; s < k; s++) {
@@ -220,17 +225,37 @@ static double forward_step(const row_matrices *e, const double *f, double *joint
   return sum;
 }
 
+static double forward_step(const row_matrices *e, const double *f, double *joint)
+{
+  if (e->states == 2) return forward_step_of(2, e, f, joint);
+  if (e->states == 3) return forward_step_of(3, e, f, joint);
+  return forward_step_of(e->states, e, f, joint);
+}
+
 static const double *start_of(const smoother *p, const idm_dynamics *d, const history *h)
 {
   return h->start < 0 ? d->start
                       : p->learner->data->start_belief + (size_t)h->start * d->sizes.states;
 }
 
+/* Sum of the logarithms of the scales, over the selected trajectories. */
+static double sum_logs(smoother *p)
+{
+  const idm_iohmm *l = p->learner;
+  double sum = 0;
+  idm_vector_log(l->histories, p->scale, p->log_scale);
+  for (size_t i = 0; i < l->histories; i++) {
+    if (l->visit_count[i] == 0) continue;
+    /* The vector logarithm requires normal numbers. */
+    sum += l->visit_count[i] * (p->scale[i] >= DBL_MIN ? p->log_scale[i] : log(p->scale[i]));
+  }
+  return sum;
+}
+
 double smoother_forward(smoother *p, const idm_dynamics *d, bool all, size_t *opt_impossible)
 {
   const idm_iohmm *l = p->learner;
   const size_t k = d->sizes.states;
-  double sum = 0;
   if (opt_impossible) *opt_impossible = l->histories;
   for (size_t i = 0; i < l->histories; i++) {
     const history *h = &l->history[i];
@@ -249,9 +274,8 @@ double smoother_forward(smoother *p, const idm_dynamics *d, bool all, size_t *op
     const bool first = !(p->scale[i] > 0) && p->scale[h->parent] > 0;
     if (first && opt_impossible && *opt_impossible == l->histories && l->visit_count[i] > 0)
       *opt_impossible = i;
-    if (l->visit_count[i] > 0) sum += l->visit_count[i] * log(p->scale[i]);
   }
-  return sum;
+  return sum_logs(p);
 }
 
 /* --- backward ------------------------------------------------------------------------------- */

@@ -137,7 +137,8 @@ typedef struct smoother {
   const idm_iohmm *learner;
   double
       *filter; /* [history][state]: distribution of the state after it, given the records so far */
-  double *scale;    /* [history]: probability of the observation, given all before */
+  double *scale;     /* [history]: probability of the observation, given all before */
+  double *log_scale; /* [history]: scratch */
   double *backward; /* [history][state]: backward message, summed over trajectories; in the sampler,
                        trajectories per state */
   double *counts;   /* [numbers]: expected counts of starts, transitions and observations */

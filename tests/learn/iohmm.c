@@ -100,6 +100,19 @@ static void test_long(void **state)
   drop_cohort(&c);
 }
 
+/* Probabilities below the smallest normal number have exact logarithms. */
+static void test_small(void **state)
+{
+  (void)state;
+  cohort c = make_cohort(false, false, 20, 3, 0);
+  double log_likelihood;
+  for (size_t i = 0; i < 6; i++) c.truth->emission[4 * i] = 1.2e-308;
+  check(idm_iohmm_log_likelihood(c.learner, c.truth, &log_likelihood, NULL, &support_error));
+  assert_true(log_likelihood < -4000);
+  assert_near(log_likelihood, textbook_expect(c.data, c.truth, false, NULL), 1e-9);
+  drop_cohort(&c);
+}
+
 /* Likelihoods by trajectory sum to the total, and likelihoods of a selection and its complement do
  * as well. */
 static void test_parts(void **state)
@@ -226,8 +239,9 @@ static void test_nothing_seen(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_textbook), cmocka_unit_test(test_long),
-      cmocka_unit_test(test_parts),    cmocka_unit_test(test_start_beliefs),
-      cmocka_unit_test(test_refused),  cmocka_unit_test(test_nothing_seen)};
+      cmocka_unit_test(test_textbook),      cmocka_unit_test(test_long),
+      cmocka_unit_test(test_small),         cmocka_unit_test(test_parts),
+      cmocka_unit_test(test_start_beliefs), cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_nothing_seen)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
