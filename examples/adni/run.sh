@@ -29,7 +29,7 @@ echo "== audit: optimism alone, by risk factor, drawn together with the dynamics
 # A draw takes tens of plans, so that the lattice is coarse: its error of means is less than a fifth of the sds that
 # uncertain dynamics cause (README.md).
 "$IDM" audit "$folder/learned/config.yaml" "$DATA" --set resolution=19 --group 'APOE4!=0' --group 'PTGENDER=Female' --group 'AGE>75' \
-  --dynamics "$folder/learned" --draws "${DRAWS:-300}" --warmup "${WARMUP:-150}" -o "$folder/audit" --overwrite
+  --dynamics "$folder/learned" --draws "${DRAWS:-700}" --warmup "${WARMUP:-200}" -o "$folder/audit" --overwrite
 echo "== explain: the decisions that surprise most, and MRIs that came late"
 "$IDM" explain "$folder/learned/config.yaml" "$DATA" --due mri
 echo "== plot: a patient with rational decisions, one without an MRI that was due, one with a late one"
