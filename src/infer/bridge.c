@@ -12,7 +12,7 @@
 #include "base/statistics.h"
 #include "infer/comparison.h"
 #include "infer/distribution.h"
-#include "infer/sampler.h"
+#include "infer/chains.h"
 
 /* --- work ------------------------------------------------------------------------------------ */
 

@@ -459,11 +459,11 @@ static void test_other_shapes(void **state)
 
 /* --- stops, errors, counts ------------------------------------------------------------------ */
 
-static bool stop_at_once(void *context, const idm_chains *chains)
+/* Stops at the second call; the first is before the first draw. */
+static bool stop_soon(void *context, const idm_chains *chains)
 {
   (void)chains;
-  ++*(long *)context;
-  return true;
+  return ++*(long *)context > 1;
 }
 
 static void test_monitor_stops(void **state)
@@ -476,11 +476,14 @@ static void test_monitor_stops(void **state)
   run_job(&whole);
   open_job(&stopped, &settings);
   start_job(&stopped);
-  long calls = 0;
+  long calls = 1;
+  check(idm_chains_run(stopped.chains, stopped.target, stop_soon, &calls, &support_error));
+  assert_int_equal(stopped.chains->done[0], 0);
+  calls = 0;
   for (size_t i = 0; i < CHAINS; i++)
     stopped.slow[i].nanoseconds = 400000000 / whole.slow[i].normal.evaluations;
-  check(idm_chains_run(stopped.chains, stopped.target, stop_at_once, &calls, &support_error));
-  assert_true(calls >= 2); /* during the run, and at the end */
+  check(idm_chains_run(stopped.chains, stopped.target, stop_soon, &calls, &support_error));
+  assert_true(calls >= 3); /* before the first draw, during the run, and at the end */
   assert_true(stopped.chains->done[0] > 0);
   assert_true(stopped.chains->done[0] < WARMUP + DRAWS);
   /* Two threads: the later chains have not started. */
@@ -512,8 +515,7 @@ static void test_errors_are_passed_on(void **state)
       /* One thread runs the chains in order: those after the failure never start. */
       if (threads == 1) assert_int_equal(j.chains->done[2], 0);
       j.slow[1].normal.fails_at = j.slow[1].normal.evaluations + 1;
-      assert_int_equal(idm_chains_run(j.chains, j.target, stop_at_once, &calls, NULL),
-                       IDM_NUMERICAL);
+      assert_int_equal(idm_chains_run(j.chains, j.target, stop_soon, &calls, NULL), IDM_NUMERICAL);
       close_job(&j);
     }
 }

@@ -423,10 +423,10 @@ static void test_free_scales(void **state)
     snprintf(text, sizeof text, form, unit[i]);
     idm_problem *problem = support_yaml(text);
     idm_posterior *p = support_fit("regularised-margin", problem, data, &settings);
-    assert_true(idm_optimality_certified(p->finding));
-    assert_int_equal(p->finding->open, 1);
+    assert_true(idm_optimality_certified(p->optimality));
+    assert_int_equal(p->optimality->open, 1);
     memcpy(value[i], p->value, sizeof value[i]);
-    memcpy(direction[i], p->finding->direction, sizeof direction[i]);
+    memcpy(direction[i], p->optimality->direction, sizeof direction[i]);
     value[i][2] *= unit[i];
     direction[i][2] *= unit[i];
     idm_posterior_destroy(p);
