@@ -236,10 +236,10 @@ struct idm_planner {
   /* Size of its own block number `own`, if the descriptor leaves it open (opaque, without a count);
    * initial values go to opt_value. NULL: no such block. */
   size_t (*shape)(const idm_agent_options *agent, idm_sizes sizes, size_t own, double *opt_value);
-  long
-      transitions; /* default number of transitions per plan if a plan is selected among samples, so
-                      that its numbers cannot be inferred (only perseverance and lapse); else 0 */
-  unsigned needs;  /* bits of idm_requirement */
+  /* Default number of transitions per plan if a plan is selected among samples, so that its numbers
+   * cannot be inferred (only perseverance and lapse); else 0. */
+  long transitions;
+  unsigned needs;    /* bits of idm_requirement */
   unsigned supports; /* bits of idm_capability */
   idm_status (*create)(const idm_setting *setting, const idm_theta *theta,
                        const idm_agent_options *agent, void **ret_content, idm_error *opt_error);

@@ -12,7 +12,7 @@ static nest_case open(const double *x)
 {
   double at[PEOPLE];
   for (size_t i = 0; i < PEOPLE; i++) at[i] = -1 + 0.2 * sin(7 * (double)i) + x[i];
-  nest_case f = nest_make_at(PEOPLE, at, DECISIONS);
+  nest_case f = nest_make_at(PEOPLE, at, DECISIONS, 12);
   f.settings.fit.draws = 300;
   return f;
 }

@@ -18,7 +18,7 @@ static void fill(const audit_model *m, audit_draws *draws)
 
 static void each_has_its_own_numbers(idm_pool pool, size_t agents_seen)
 {
-  nest_case f = nest_make(6, 0, 0, 10);
+  nest_case f = nest_make(6, 0, 0, 10, 12);
   audit_estimands plan;
   audit_draws draws;
   f.settings.pool = pool;

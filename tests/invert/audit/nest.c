@@ -19,7 +19,7 @@
 static void predicates_are_effects_of_agents(void **state)
 {
   (void)state;
-  nest_case f = nest_make(6, 0, 0, 10);
+  nest_case f = nest_make(6, 0, 0, 10, 12);
   audit_estimands plan;
   f.groups->partition = false;
   for (size_t t = 0; t < f.data->trajectories; t++) /* agents 4 and 5 satisfy the first one too */
@@ -58,7 +58,7 @@ static void refused(nest_case *f, idm_status wanted, const char *words)
 static void agents_in_several_groups_are_named(void **state)
 {
   (void)state;
-  nest_case f = nest_make(6, 0, 0, 10);
+  nest_case f = nest_make(6, 0, 0, 10, 12);
   size_t t = 0;
   while (f.data->agent[t] != 4) t++;
   f.groups->member[1 * f.data->trajectories + t] = false;
@@ -79,7 +79,7 @@ static void agents_in_several_groups_are_named(void **state)
 static void groups_of_one_agent_need_others(void **state)
 {
   (void)state;
-  nest_case f = nest_make(5, 0, 0, 10);
+  nest_case f = nest_make(5, 0, 0, 10, 12);
   f.settings.pool = IDM_POOL_HOLM;
   refused(&f, IDM_INPUT, "a group has one agent, '3'");
   nest_unmake(&f);
@@ -89,11 +89,11 @@ static void groups_of_one_agent_need_others(void **state)
 static void pooled_groups_of_one_each_are_refused(void **state)
 {
   (void)state;
-  nest_case f = nest_make(3, 0, 0, 10);
+  nest_case f = nest_make(3, 0, 0, 10, 12);
   refused(&f, IDM_INPUT, "every group has one agent");
   nest_unmake(&f);
   /* Predicates also have a level: a, b and c with one agent each, and one agent without. */
-  f = nest_make(4, 0, 0, 10);
+  f = nest_make(4, 0, 0, 10, 12);
   f.groups->partition = false;
   for (size_t t = 0; t < f.data->trajectories; t++)
     if (f.data->agent[t] == 3) f.groups->member[t] = false;
@@ -104,7 +104,7 @@ static void pooled_groups_of_one_each_are_refused(void **state)
 static void pooled_agents_have_one_set_of_dynamics(void **state)
 {
   (void)state;
-  nest_case f = nest_make(6, 0, 0, 10);
+  nest_case f = nest_make(6, 0, 0, 10, 12);
   f.settings.dynamics = IDM_AUDIT_BY_GROUP;
   refused(&f, IDM_USAGE, "expected --pool none or holm");
   nest_unmake(&f);
@@ -119,7 +119,7 @@ static bool stop(void *context, const idm_progress_state *work)
 static void a_watch_stops_it(void **state)
 {
   (void)state;
-  nest_case f = nest_make(6, 0, 0, 10);
+  nest_case f = nest_make(6, 0, 0, 10, 12);
   const idm_fit_monitor watch = {.progress = stop};
   idm_error error = {0};
   f.settings.fit.draws = 100000;

@@ -22,24 +22,25 @@ idm_groups *nest_divide(const idm_data *data, size_t groups)
   return g;
 }
 
-nest_case nest_make_at(size_t people, const double *x, size_t decisions)
+nest_case nest_make_at(size_t people, const double *x, size_t decisions, uint64_t seed)
 {
   nest_case f = {.problem = audit_problem(NEST_PRIOR_SD), .settings = audit_settings()};
-  f.data = support_people(f.problem, people, x, decisions, 12);
+  f.data = support_people(f.problem, people, x, decisions, seed);
   f.groups = nest_divide(f.data, NEST_GROUPS);
   f.settings.people = true;
   f.settings.fit.draws = 1000;
   return f;
 }
 
-nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions)
+nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions,
+                    uint64_t seed)
 {
   double *x = idm_new(people, sizeof *x);
   idm_random random;
   idm_random_init(&random, 6, 1);
   for (size_t i = 0; i < people; i++)
     x[i] = agent_information * ((double)(i % NEST_GROUPS) - 1) + sd * idm_random_normal(&random);
-  const nest_case f = nest_make_at(people, x, decisions);
+  const nest_case f = nest_make_at(people, x, decisions, seed);
   free(x);
   return f;
 }

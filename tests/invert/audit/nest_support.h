@@ -20,10 +20,11 @@ typedef struct nest_case {
 /* Agent i is in group i mod `groups`. */
 idm_groups *nest_divide(const idm_data *data, size_t groups);
 /* Agents with log alpha x[person]. */
-nest_case nest_make_at(size_t people, const double *x, size_t decisions);
+nest_case nest_make_at(size_t people, const double *x, size_t decisions, uint64_t seed);
 /* Agents of three groups: the groups' means of log alpha differ by the second argument, and agents
  * have the sd `sd` within groups. */
-nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions);
+nest_case nest_make(size_t people, double agent_information, double sd, size_t decisions,
+                    uint64_t seed);
 void nest_run(nest_case *f);
 void nest_unmake(nest_case *f);
 
