@@ -107,7 +107,8 @@ void idm_integrated_destroy(idm_integrated *integrated);
 
 /* Integrate the likelihood of every person for every draw of the population. *ret_integrated is
  * NULL, with a note that gives the reason, for a fixed population, for too many effects per person,
- * or if it takes more than `seconds` of work (0: no limit). IDM_UNTRUSTED if opt_monitor stops it.
+ * if it takes more than `seconds` of work (0: no limit), or if an integral may be off by more than
+ * 0.1 nats. IDM_UNTRUSTED if opt_monitor stops it.
  * The result does not depend on the number of threads. */
 idm_status idm_people_integrate(const idm_problem *problem, const idm_data *data,
                                 const idm_design *design, const idm_people *people,

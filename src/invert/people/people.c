@@ -353,6 +353,26 @@ static const char *reason_against(const idm_design *design)
                                                       : NULL;
 }
 
+/* Remove integrals of which one is not accurate. Returns whether it removed them, with the number
+ * of such people in `reason`. */
+static bool remove_inaccurate(const idm_design *design, idm_integrated **integrated, char *reason,
+                              size_t size)
+{
+  static const double max_error = 0.1; /* nats */
+  size_t count = 0, first = 0;
+  for (size_t i = design->people; i-- > 0;)
+    if (!((*integrated)->error[i] <= max_error)) {
+      count++;
+      first = i;
+    }
+  if (!count) return false;
+  snprintf(reason, size, "those of %zu of %zu people, such as '%.60s', may be off by more than %g",
+           count, design->people, design->person.name[first], max_error);
+  idm_integrated_destroy(*integrated);
+  *integrated = NULL;
+  return true;
+}
+
 idm_status idm_people_integrate(const idm_problem *problem, const idm_data *data,
                                 const idm_design *design, const idm_people *people,
                                 const idm_fit_settings *settings,
@@ -361,6 +381,7 @@ idm_status idm_people_integrate(const idm_problem *problem, const idm_data *data
                                 idm_error *opt_error)
 {
   const char *reason = reason_against(design);
+  char inaccurate[240];
   idm_parameters *parameters = NULL;
   shared_leaves shared = {.threads = settings->threads};
   idm_cancel cancel;
@@ -383,6 +404,8 @@ idm_status idm_people_integrate(const idm_problem *problem, const idm_data *data
     reason = "this takes too long; --checks full has no time limit";
     status = IDM_OK;
   }
+  if (*ret_integrated && remove_inaccurate(design, ret_integrated, inaccurate, sizeof inaccurate))
+    reason = inaccurate;
   if (reason)
     idm_notes_add(opt_notes, "log-likelihoods integrated over people are left out: %s", reason);
   idm_shared_destroy(&shared);

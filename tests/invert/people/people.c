@@ -152,6 +152,47 @@ static void many_data_mix(void **state)
   population_mixes(0.5, 400);
 }
 
+/* Integrals over people equal those of the tabulated likelihood up to one constant, that of its
+ * quadrature. A fixed population has none, with a note. */
+static void people_are_integrated_over(void **state)
+{
+  (void)state;
+  idm_problem *problem = support_people_diag("alpha");
+  idm_data *data = draw_people(problem, 4, 0.5, 20, false);
+  idm_design *design = support_design(data, 1, 0, centre, width);
+  const idm_fit_settings settings = brief(300, 50);
+  idm_people *people = fit(problem, data, design, &settings);
+  const size_t all = people->chains * people->draws;
+  reference_table table;
+  idm_integrated *integrated;
+  idm_notes notes = {0};
+  reference_tabulate(problem, data, -9, 9, &table);
+  check(idm_people_integrate(problem, data, design, people, &settings, NULL, 0, &integrated, &notes,
+                             &support_error));
+  assert_int_equal(notes.count, 0);
+  double constant = 0;
+  for (size_t i = 0; i < people->people; i++)
+    for (size_t s = 0; s < all; s++) {
+      const double expected = reference_marginal(&table, i, people->coefficient[s], people->sd[s]);
+      const double found = integrated->log_likelihood[s * people->people + i];
+      if (!i && !s) constant = found - expected;
+      assert_near(found - expected, constant, 2e-3);
+    }
+  idm_integrated_destroy(integrated);
+  design->fixed = true;
+  check(idm_people_integrate(problem, data, design, people, &settings, NULL, 0, &integrated, &notes,
+                             &support_error));
+  assert_null(integrated);
+  assert_int_equal(notes.count, 1);
+  assert_non_null(strstr(notes.text[0], "the population is fixed"));
+  idm_notes_clear(&notes);
+  free(table.value);
+  idm_people_destroy(people);
+  idm_design_destroy(design);
+  idm_data_destroy(data);
+  idm_problem_destroy(problem);
+}
+
 /* Two conditions per person: the second effect of alpha applies in the second condition only. */
 static void conditions_within_people_are_found(void **state)
 {
@@ -377,6 +418,7 @@ int main(void)
       cmocka_unit_test(little_data_mix),
       cmocka_unit_test(people_who_are_equal_mix),
       cmocka_unit_test(many_data_mix),
+      cmocka_unit_test(people_are_integrated_over),
       cmocka_unit_test(conditions_within_people_are_found),
       cmocka_unit_test(threads_change_no_draw),
       cmocka_unit_test(stopped_fits_give_what_is_there),
