@@ -10,9 +10,9 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "base/statistics.h"
+#include "infer/chains.h"
 #include "infer/comparison.h"
 #include "infer/distribution.h"
-#include "infer/chains.h"
 
 /* --- work ------------------------------------------------------------------------------------ */
 

@@ -89,11 +89,11 @@ typedef struct idm_posterior {
   idm_statistics *statistics; /* [chain][draw] */
   idm_labels unit; /* labels of the units of log_likelihood: trajectories, or decisions */
   bool by_decision;
-  double *log_likelihood; /* [chain][draw][unit]; NULL if not kept */
-  double *integrated;     /* [chain][draw][person]: log-likelihood of each person of a population,
-                             integrated over the person's own numbers; NULL if not kept */
+  double *log_likelihood;   /* [chain][draw][unit]; NULL if not kept */
+  double *integrated;       /* [chain][draw][person]: log-likelihood of each person of a population,
+                               integrated over the person's own numbers; NULL if not kept */
   double *integrated_error; /* [person]: estimate of its largest error, in nats; inf: unknown */
-  size_t axes;            /* number of axes of indexed quantities; 0: none */
+  size_t axes;              /* number of axes of indexed quantities; 0: none */
   idm_series_axis *axis;
   size_t series_count;
   idm_series *series;
