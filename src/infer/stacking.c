@@ -102,7 +102,7 @@ static double barrier_at(const stacking *s, double length, double centring)
     double mixture = 0;
     for (size_t k = 0; k < s->models; k++)
       mixture += (s->weight[k] + length * s->step[k]) * s->density[i * s->models + k];
-    value += log(mixture) / (double)s->units;
+    value += (mixture > 0 ? log(mixture) : -INFINITY) / (double)s->units;
   }
   for (size_t k = 0; k < s->models; k++) {
     const double weight = s->weight[k] + length * s->step[k];

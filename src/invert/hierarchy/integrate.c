@@ -249,7 +249,7 @@ static void sum_levels(const lattice *l, size_t level, const standard_normal *n,
   for (size_t v = 0, i = 0; v <= level; v++) {
     for (; i < l->end[v] && isfinite(largest); i++)
       if (work[i] > largest - 40) sum += exp(work[i] - largest);
-    log_integral[v] = largest + log(sum) + l->log_cell[v] + n->log_constant;
+    log_integral[v] = largest + (sum > 0 ? log(sum) : -INFINITY) + l->log_cell[v] + n->log_constant;
   }
 }
 

@@ -423,7 +423,7 @@ IDM_INLINE void triangle_certainty(const triangle_function *f, const triangle_su
 IDM_INLINE void triangle_evaluate(const triangle_function *f, const triangle_successors *z,
                                   const triangle_cells *cells, idm_lane *value, idm_lane *opt_slope)
 {
-  idm_lane corner, middle, last, share, derivative, top;
+  idm_lane corner = {0}, middle = {0}, last = {0}, share, derivative, top;
   idm_lane_bits state[3];
   for (size_t l = 0; l < IDM_LANE_WIDTH; l++) {
     corner[l] = f->v[cells->at[l]];
